@@ -1,0 +1,10 @@
+"""The app of the players and their strength."""
+
+from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
+
+
+class PlayersConfig(AppConfig):
+    name = "players"
+    verbose_name = _("Players and ratings")
+    default_auto_field = "django.db.models.BigAutoField"
