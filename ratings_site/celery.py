@@ -1,0 +1,25 @@
+"""The task queue and the schedule of what runs by itself."""
+
+import os
+
+from celery import Celery
+from celery.schedules import crontab
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "ratings_site.settings")
+
+app = Celery("ratings_site")
+app.config_from_object("django.conf:settings", namespace="CELERY")
+app.autodiscover_tasks()
+
+# The schedule is code: a new installation needs no rows for it, and a change is reviewed like any other.
+# Every task here may run twice, or late, without harm. `expires` (seconds) drops what a stopped worker left
+# waiting, so that it does not run the same task many times over when it is back.
+app.conf.beat_schedule = {
+    # Decay, and who is away: counted in whole days from each player's last match, so that any moment will do.
+    # Hourly, because a player's day ends at any hour; at five past, when the hour's last results are in.
+    "update standings": {
+        "task": "players.tasks.update_standings",
+        "schedule": crontab(minute=5),
+        "options": {"expires": 50 * 60},
+    },
+}

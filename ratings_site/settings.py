@@ -1,0 +1,257 @@
+"""
+Settings. Everything that differs between installations comes from the environment:
+
+  DEBUG               1 for development. Off by default, and the site is then strict: see SECRET_KEY, INSECURE_HTTP.
+  SECRET_KEY          required unless DEBUG.
+  ALLOWED_HOSTS       host names, comma-separated. With DEBUG, this machine's own names are allowed as well.
+  CSRF_TRUSTED_ORIGINS  origins such as https://ratings.example, comma-separated; needed behind a proxy that changes Host.
+  INSECURE_HTTP       1 to serve plain http without DEBUG: no redirect to https, no HSTS, cookies without "secure".
+                      For a run on one's own machine; never for a site on a network.
+  TRUST_PROXY         1 where a proxy in front ends https and always sets X-Forwarded-Proto itself.
+  HSTS_SECONDS        how long browsers insist on https, in seconds; a year by default, 0 for not at all.
+  DATABASE_URL        postgresql://user:password@host:5432/name, or sqlite:///path; SQLite at VAR_DIR/db.sqlite3 by default.
+  REDIS_URL           redis://host:6379/0, for the cache and the tasks. Without it both use files under VAR_DIR: one machine only.
+  EMAIL_URL           smtp+tls://user:password@host:587; by default mail is printed.
+  DEFAULT_FROM_EMAIL  the sender of the site's mail.
+  VAR_DIR             where the site keeps files at run time; var/ beside manage.py by default.
+  LOG_LEVEL           INFO by default.
+"""
+
+from pathlib import Path
+
+import environ
+from csp.constants import NONE, SELF
+from django.core.exceptions import ImproperlyConfigured
+from django.utils.translation import gettext_lazy as _
+
+env = environ.Env()
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+VAR_DIR = Path(env.str("VAR_DIR", default=str(BASE_DIR / "var"))).resolve()
+VAR_DIR.mkdir(parents=True, exist_ok=True)
+
+DEBUG = env.bool("DEBUG", default=False)
+INSECURE_HTTP = env.bool("INSECURE_HTTP", default=False)
+HTTPS = not (DEBUG or INSECURE_HTTP)
+
+SECRET_KEY = env.str("SECRET_KEY", default="")
+if not SECRET_KEY:
+    if not DEBUG:
+        raise ImproperlyConfigured(
+            "SECRET_KEY is not set. Put a long random text into the environment variable SECRET_KEY "
+            "(or DEBUG=1 for development, where a fixed key is used)."
+        )
+    SECRET_KEY = "django-insecure-for-development-only"
+
+ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=[])
+CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
+
+# --- Applications ---
+
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django.contrib.humanize",
+    "csp",
+    "players.apps.PlayersConfig",
+    "matches.apps.MatchesConfig",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+
+ROOT_URLCONF = "ratings_site.urls"
+WSGI_APPLICATION = "ratings_site.wsgi.application"
+ASGI_APPLICATION = "ratings_site.asgi.application"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.template.context_processors.i18n",
+                "django.template.context_processors.tz",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+
+# --- Database ---
+
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+_database = {"ENGINE": "django.db.backends.sqlite3", "NAME": VAR_DIR / "db.sqlite3"}
+if env.str("DATABASE_URL", default=""):
+    _database = env.db_url("DATABASE_URL")
+if _database["ENGINE"].endswith("sqlite3"):
+    _database["OPTIONS"] = {
+        # Take the write lock when a transaction starts: one that reads first and writes later could not wait
+        # for another writer and would fail at once with "database is locked".
+        "transaction_mode": "IMMEDIATE",
+        "timeout": 20,  # seconds to wait for that lock
+        # Readers go on while somebody writes. NORMAL cannot corrupt a WAL database; a power cut may undo the last commits.
+        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
+        **_database.get("OPTIONS", {}),
+    }
+else:
+    # A connection is kept by the thread that opened it, so there are never more than gunicorn's threads plus
+    # Celery's processes: a number that is known beforehand. A pool would add a second limit, a wait of its own and
+    # threads that a forking worker must not inherit.
+    _database.setdefault("CONN_MAX_AGE", 600)  # seconds
+    _database["CONN_HEALTH_CHECKS"] = True
+    _database["OPTIONS"] = {"connect_timeout": 5, **_database.get("OPTIONS", {})}
+# Transactions are the services' own (never one around a whole request): a page that only reads must not take
+# SQLite's write lock, nor a request hold row locks while it renders.
+_database["ATOMIC_REQUESTS"] = False
+DATABASES = {"default": _database}
+
+# --- Cache and tasks ---
+
+REDIS_URL = env.str("REDIS_URL", default="")
+
+if REDIS_URL:
+    CACHES = {
+        "default": {
+            "BACKEND": "django.core.cache.backends.redis.RedisCache",
+            "LOCATION": REDIS_URL,
+            "KEY_PREFIX": "ratings",
+            "OPTIONS": {"socket_connect_timeout": 1, "socket_timeout": 1},
+        }
+    }
+    CELERY_BROKER_URL = REDIS_URL
+    CELERY_BROKER_TRANSPORT_OPTIONS = {
+        # Nobody waits for a broker that is gone: what a task is for stands in the database, and a sweep finds it.
+        # max_retries is for publishing; the worker itself goes on trying (broker_connection_max_retries).
+        "socket_connect_timeout": 1,
+        "socket_timeout": 1,
+        "retry_on_timeout": False,
+        "max_retries": 0,
+        "global_keyprefix": "ratings:",
+    }
+else:
+    CACHES = {
+        "default": {
+            # Files, not memory: the worker's changes must reach the pages of the web process.
+            "BACKEND": "django.core.cache.backends.filebased.FileBasedCache",
+            "LOCATION": VAR_DIR / "cache",
+            "OPTIONS": {"MAX_ENTRIES": 1000},
+        }
+    }
+    _broker = VAR_DIR / "broker"
+    for _folder in ("messages", "control"):
+        (_broker / _folder).mkdir(parents=True, exist_ok=True)
+    CELERY_BROKER_URL = "filesystem://"
+    CELERY_BROKER_TRANSPORT_OPTIONS = {
+        "data_folder_in": str(_broker / "messages"),
+        "data_folder_out": str(_broker / "messages"),
+        "control_folder": str(_broker / "control"),
+    }
+
+CELERY_TASK_PUBLISH_RETRY = False
+CELERY_BROKER_CONNECTION_TIMEOUT = 1  # seconds
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None
+CELERY_TASK_IGNORE_RESULT = True
+# Tasks are idempotent: better one twice than one lost with its worker.
+CELERY_TASK_ACKS_LATE = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_TIMEZONE = "UTC"
+CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "celerybeat-schedule")
+
+# --- People ---
+
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    )
+]
+LOGIN_URL = "login"
+LOGIN_REDIRECT_URL = "/cashier/"
+LOGOUT_REDIRECT_URL = "/"
+
+LANGUAGE_CODE = "en"
+LANGUAGES = [("en", _("English")), ("de", _("German")), ("da", _("Danish")), ("nl", _("Dutch"))]
+LOCALE_PATHS = [BASE_DIR / "locale"]
+USE_I18N = True
+TIME_ZONE = "UTC"
+USE_TZ = True
+
+# --- Files that browsers fetch ---
+
+STATIC_URL = "static/"
+STATIC_ROOT = BASE_DIR / "staticfiles"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {
+        "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
+        if DEBUG
+        else "whitenoise.storage.CompressedManifestStaticFilesStorage"
+    },
+}
+MEDIA_ROOT = VAR_DIR / "media"
+
+# --- Security ---
+
+if env.bool("TRUST_PROXY", default=False):
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+SECURE_SSL_REDIRECT = HTTPS
+SESSION_COOKIE_SECURE = HTTPS
+CSRF_COOKIE_SECURE = HTTPS
+SECURE_HSTS_SECONDS = env.int("HSTS_SECONDS", default=365 * 24 * 3600) if HTTPS else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = True
+# To have a domain built into browsers is for its owner to decide, and hard to undo.
+SILENCED_SYSTEM_CHECKS = ["security.W021"]
+X_FRAME_OPTIONS = "DENY"
+SECURE_REFERRER_POLICY = "same-origin"
+
+# Everything comes from this site, and nothing is written into a page: no inline script or style, no data: address.
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [SELF],
+        "base-uri": [SELF],
+        "form-action": [SELF],
+        "frame-ancestors": [NONE],
+        "object-src": [NONE],
+    }
+}
+
+# --- Mail and log ---
+
+globals().update(env.email_url("EMAIL_URL", default="consolemail://"))
+EMAIL_TIMEOUT = 10  # seconds
+DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="ratings@localhost")
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"plain": {"format": "%(levelname)s %(name)s: %(message)s"}},
+    # Django's own set-up prints nothing unless DEBUG; the process manager keeps what is printed.
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
+    "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="INFO")},
+    "loggers": {"django": {"handlers": [], "propagate": True}},
+}
