@@ -159,7 +159,8 @@ else:
     _broker = VAR_DIR / "broker"
     for _folder in ("messages", "control"):
         (_broker / _folder).mkdir(parents=True, exist_ok=True)
-    CELERY_BROKER_URL = "filesystem://"
+    CELERY_BROKER_URL = "filesystem://localhost"
+    CELERY_BROKER_TRANSPORT = "ratings_site.broker:Transport"
     CELERY_BROKER_TRANSPORT_OPTIONS = {
         "data_folder_in": str(_broker / "messages"),
         "data_folder_out": str(_broker / "messages"),
