@@ -1,6 +1,7 @@
 """The app of the players and their strength."""
 
 from django.apps import AppConfig
+from django.db.backends.signals import connection_created
 from django.utils.translation import gettext_lazy as _
 
 
@@ -8,3 +9,8 @@ class PlayersConfig(AppConfig):
     name = "players"
     verbose_name = _("Players and ratings")
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        from players.dbfunctions import add_sqlite_functions
+
+        connection_created.connect(add_sqlite_functions, dispatch_uid="players.sqlite_functions")

@@ -14,12 +14,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeAlias
 
 from players.systems.params import Params
 
 RATING_LIMIT = 100_000.0
 """Ratings from -RATING_LIMIT to RATING_LIMIT points are accepted."""
+EXPERIENCE_LIMIT = 2_147_483_647
+"""Experience is a whole number from 0 to this."""
 LENGTHS = range(1, 100)
 """Match lengths in points. Unlimited play has no length, which is not 0."""
 STAKE_LIMIT = Decimal("9999999999.99")
@@ -27,6 +29,10 @@ STAKE_LIMIT = Decimal("9999999999.99")
 POINTS = range(1, 10_000)
 """Points won in one money game: the cube's value times 1, 2 (gammon) or 3 (backgammon)."""
 DEALS = range(1, 1000)
+
+
+AnyParams: TypeAlias = Params
+"""The name for annotations inside the systems' classes, where `Params` is the class of their own."""
 
 
 class Kind(StrEnum):
@@ -152,6 +158,8 @@ class RatingSystem(ABC):
 
     key: ClassVar[str]
     Params: ClassVar[type[Params]]
+    game: ClassVar[str] = "backgammon"
+    """What is played: backgammon, whist or board."""
     seats: ClassVar[int] = 2
     uses: ClassVar[frozenset[str]]
     """The fields of Result that this system takes; any other is refused. How it ended is among them."""
@@ -160,7 +168,7 @@ class RatingSystem(ABC):
     provisional_below: ClassVar[int | None] = 50
     tiers: ClassVar[tuple[DefaultTier, ...]] = ()
 
-    def __init__(self, params: Params | None = None) -> None:
+    def __init__(self, params: AnyParams | None = None) -> None:
         self.params: Any = self.Params() if params is None else params
 
     @classmethod

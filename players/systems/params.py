@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import Field, dataclass, field, fields
+from itertools import pairwise
 from typing import Any, Self
 
 
@@ -96,6 +97,29 @@ def numbers(default: tuple[float, ...], low: float, high: float) -> Any:
         return tuple(read_number(name, item, low, high) for item in value)
 
     return _field(tuple(float(item) for item in default), read)
+
+
+def steps(default: tuple[tuple[int, float], ...], whole_range: range, low: float, high: float) -> Any:
+    """Steps (n, value): from n on, a whole number in `whole_range`, the value holds, a number from `low` to `high`.
+
+    At least one; the whole numbers ascend and the values do not fall.
+    """
+
+    def read(name: str, value: object) -> tuple[tuple[int, float], ...]:
+        if not isinstance(value, (list, tuple)) or not 0 < len(value) <= len(whole_range):
+            raise BadParameter(name, "not_steps")
+        if any(not isinstance(pair, (list, tuple)) or len(pair) != 2 for pair in value):
+            raise BadParameter(name, "not_steps")
+        read_steps = tuple(
+            (read_whole(name, start, whole_range.start, whole_range.stop - 1), read_number(name, item, low, high))
+            for start, item in value
+        )
+        for (start, item), (next_start, next_item) in pairwise(read_steps):
+            if start >= next_start or item > next_item:
+                raise BadParameter(name, "not_ascending")
+        return read_steps
+
+    return _field(tuple((start, float(item)) for start, item in default), read)
 
 
 def nested(default: Params | None, kind: type[Params], *, nullable: bool = False) -> Any:

@@ -1,0 +1,275 @@
+"""The one door for results: whatever enters a match as completed comes through `complete_match` or `complete_matches`.
+
+In one transaction the matches are stored, `match_completed` is sent with all of them, and its receiver rates them. A match that
+ended before others of its players are rated makes the whole pool replay; the transaction then starts again with the pool held
+exclusively, since no lock is upgraded in place.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, timedelta
+
+from django.contrib.auth.models import AbstractBaseUser
+from django.db import IntegrityError, OperationalError, transaction
+from django.utils import timezone
+
+from matches.models import Match, Participant
+from matches.rating import LateMatch, MatchRefused
+from matches.signals import match_completed
+from players.ledger import BATCH, chunks
+from players.locks import hold_pool
+from players.models import Player, Pool, Rating
+from players.systems.base import Refused, Result
+from players.systems.freewhist import normal_places
+
+MOST_AHEAD = timedelta(minutes=5)
+"""A server's clock may run ahead by as much."""
+EARLIEST = datetime(1900, 1, 1, tzinfo=UTC)
+SEQUENCES = range(-(2**53), 2**53)
+TERMS = ("length", "deals", "stake", "real_money", "kind", "points", "chance")
+RESULT_FIELDS = ("scores", "places", *TERMS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A result as it comes in, from whatever entrance.
+
+    `players` in the order of the seats, as the result counts them. `ended_at` is aware; with `timed` off only its UTC date is
+    meant. `source` and `external_id` together name a match once and for all. `match` is an open match that this completes, read
+    at `match.version`.
+    """
+
+    players: Sequence[Player]
+    result: Result
+    ended_at: datetime
+    timed: bool = True
+    sequence: int = 0
+    source: str = ""
+    external_id: str = ""
+    match: Match | None = None
+    entry_token: uuid.UUID | None = None
+    entered_by: AbstractBaseUser | None = None
+
+
+class Conflict(Exception):
+    """What is stored differs from what the writer has seen or sent: the stored match and the names of the fields that differ."""
+
+    def __init__(self, match: Match, fields: Sequence[str]) -> None:
+        super().__init__(f"match {match.pk}: {', '.join(fields)}")
+        self.match = match
+        self.fields = tuple(fields)
+
+
+@dataclass
+class BatchRefused(Exception):
+    """A result of a batch cannot be taken: its place in the list, from 0, and why. Nothing was stored."""
+
+    index: int
+    refused: Refused
+
+    def __str__(self) -> str:
+        return f"entry {self.index}: {self.refused}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Seated:
+    """A match with its participants, stored or about to be."""
+
+    match: Match
+    seats: list[Participant]
+
+
+def complete_match(pool: Pool, entry: Entry, *, now: datetime | None = None) -> Match:
+    """Complete and rate one match; the same as a batch of one. Raises Refused, Conflict."""
+    try:
+        return complete_matches(pool, [entry], now=now)[0]
+    except BatchRefused as batch:
+        raise batch.refused from None
+
+
+def complete_matches(pool: Pool, entries: Sequence[Entry], *, now: datetime | None = None) -> list[Match]:
+    """Complete results of one pool and rate them in the order of rating; all of them or none.
+
+    Returns the matches in the order of the entries. An entry that is stored already (same source and id, or same entry token)
+    answers the stored match and rates nothing. Raises BatchRefused where one is no possible result, Conflict where a stored match
+    differs from its entry or has changed since it was read.
+    """
+    now = now or timezone.now()
+    try:
+        return _complete(pool, entries, exclusive=False, now=now)
+    except LateMatch:
+        pass
+    except (IntegrityError, OperationalError) as error:
+        if not _lost_race(error):
+            raise
+    return _complete(pool, entries, exclusive=True, now=now)
+
+
+def _lost_race(error: Exception) -> bool:
+    """Whether another writer got in between: the same id or token (unique violation), or two batches crossing (deadlock).
+
+    SQLite has one writer at a time, so there is no race to lose there.
+    """
+    return getattr(error.__cause__, "sqlstate", None) in {"23505", "40P01"}
+
+
+@transaction.atomic
+def _complete(pool: Pool, entries: Sequence[Entry], *, exclusive: bool, now: datetime) -> list[Match]:
+    opened = _lock_open(entries)
+    pool = hold_pool(pool.pk, exclusive=exclusive)
+    stored = _stored(entries)
+    openings = openings_of(pool, entries)
+    answers: list[Match] = []
+    prepared: list[_Seated] = []
+    for index, entry in enumerate(entries):
+        identity = (entry.source, entry.external_id) if entry.external_id else entry.entry_token
+        known = stored.get(identity)
+        if known is None:
+            try:
+                check_entry(pool, entry, openings, now=now)
+            except Refused as refused:
+                raise BatchRefused(index, refused) from refused
+            known = _prepare(pool, entry, opened.get(entry.match.pk) if entry.match else None, now)
+            prepared.append(known)
+            if identity is not None:
+                stored[identity] = known
+        elif differing := differences(known.match, known.seats, pool, entry):
+            raise Conflict(known.match, differing)
+        answers.append(known.match)
+    if prepared:
+        _store(prepared)
+        matches = sorted((item.match for item in prepared), key=lambda match: match.order)
+        try:
+            match_completed.send(sender=Match, matches=matches, pool=pool, exclusive=exclusive, now=now)
+        except MatchRefused as error:
+            index = next((index for index, match in enumerate(answers) if match.pk == error.match.pk), 0)
+            raise BatchRefused(index, error.refused) from error
+    return answers
+
+
+def check_entry(pool: Pool, entry: Entry, openings: Mapping[int, date], *, now: datetime) -> None:
+    """Raise Refused unless the entry is a possible result of the pool, counted or not. `openings` are those of its players."""
+    system = pool.rating_system
+    if len(entry.players) != system.seats:
+        raise Refused("players", "wrong_number", needed=system.seats, given=len(entry.players))
+    if len({player.pk for player in entry.players}) != len(entry.players):
+        raise Refused("players", "same_player")
+    system.check(entry.result)
+    if _instant(entry) > now + MOST_AHEAD:
+        raise Refused("ended_at", "in_future")
+    if _instant(entry) < EARLIEST:
+        raise Refused("ended_at", "too_early", earliest=EARLIEST.date().isoformat())
+    if entry.sequence not in SEQUENCES:
+        raise Refused("sequence", "out_of_range", low=SEQUENCES.start, high=SEQUENCES.stop - 1)
+    for name, longest in (("source", 100), ("external_id", 200)):
+        if len(getattr(entry, name)) > longest:
+            raise Refused(name, "too_long", most=longest)
+    for player in entry.players:
+        opened_on = openings.get(player.pk)
+        if opened_on is not None and entry.ended_at.date() < opened_on:
+            raise Refused("ended_at", "before_opening", player=player.name, opened_on=opened_on.isoformat())
+
+
+def openings_of(pool: Pool, entries: Iterable[Entry]) -> dict[int, date]:
+    """By player id, the date of the rating that he brought along: an earlier match is in it already."""
+    players = sorted({player.pk for entry in entries for player in entry.players})
+    opened = Rating.objects.filter(pool=pool, opened_on__isnull=False)
+    return {
+        player_id: opened_on
+        for chunk in chunks(players)
+        for player_id, opened_on in opened.filter(player_id__in=chunk).values_list("player_id", "opened_on")
+        if opened_on is not None
+    }
+
+
+def differences(match: Match, seats: Sequence[Participant], pool: Pool, entry: Entry) -> list[str]:
+    """The names of the fields in which a match with its participants and an entry differ."""
+    sent, kept = _normal(entry.result), match.result(seats)
+    names = [name for name in RESULT_FIELDS if getattr(sent, name) != getattr(kept, name)]
+    for name, differs in (
+        ("pool", match.pool_id != pool.pk),
+        ("players", [seat.player_id for seat in seats] != [player.pk for player in entry.players]),
+        ("ended_at", (match.ended_at, match.timed) != (_instant(entry), entry.timed)),
+        ("sequence", match.sequence != entry.sequence),
+    ):
+        if differs:
+            names.append(name)
+    return names
+
+
+def _instant(entry: Entry) -> datetime:
+    """When the match ended, as stored: a date alone is the midnight (UTC) that begins it."""
+    if entry.timed:
+        return entry.ended_at
+    return entry.ended_at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+def _normal(result: Result) -> Result:
+    """The result as stored: shared places as 1, 1, 3, 4."""
+    return result if result.places is None else replace(result, places=normal_places(result.places))
+
+
+def _lock_open(entries: Sequence[Entry]) -> dict[int, Match]:
+    """The open matches that the entries complete, locked in the order of ids."""
+    ids = sorted(entry.match.pk for entry in entries if entry.match is not None)
+    if not ids:
+        return {}
+    rows = Match.objects.select_for_update(no_key=True, of=("self",)).filter(pk__in=ids).order_by("pk")
+    return {match.pk: match for match in rows}
+
+
+def _stored(entries: Sequence[Entry]) -> dict[object, _Seated]:
+    """Matches that are stored already, by (source, id) or by entry token."""
+    by_source: dict[str, list[str]] = {}
+    for entry in entries:
+        if entry.external_id:
+            by_source.setdefault(entry.source, []).append(entry.external_id)
+    matches = Match.objects.prefetch_related("participants")
+    found: dict[object, _Seated] = {}
+    for source, ids in by_source.items():
+        for chunk in chunks(ids):
+            for match in matches.filter(source=source, external_id__in=chunk):
+                found[(source, match.external_id)] = _Seated(match, list(match.participants.all()))
+    tokens = [entry.entry_token for entry in entries if entry.entry_token is not None]
+    for match in matches.filter(entry_token__in=tokens) if tokens else ():
+        found[match.entry_token] = _Seated(match, list(match.participants.all()))
+    return found
+
+
+def _prepare(pool: Pool, entry: Entry, opened: Match | None, now: datetime) -> _Seated:
+    """The match and its participants as they will be stored. Raises Conflict where the open match is not as it was read."""
+    if entry.match is not None and (opened is None or opened.status != Match.Status.OPEN or opened.version != entry.match.version):
+        if opened is None:
+            raise Conflict(entry.match, ["status"])
+        raise Conflict(opened, differences(opened, list(opened.participants.all()), pool, entry) or ["status"])
+    result = _normal(entry.result)
+    reason = pool.rating_system.not_counted(result)
+    match = opened or Match(entry_token=entry.entry_token or uuid.uuid4())
+    match.pool = pool
+    for name in TERMS:
+        setattr(match, name, getattr(result, name))
+    match.ended_at, match.timed, match.sequence = _instant(entry), entry.timed, entry.sequence
+    match.source, match.external_id, match.entered_by = entry.source, entry.external_id, entry.entered_by
+    match.status, match.completed_at = Match.Status.COMPLETED, now
+    match.not_counted = reason.code if reason else ""
+    scores: Sequence[float | None] = result.scores or (None,) * len(entry.players)
+    places: Sequence[int | None] = result.places or (None,) * len(entry.players)
+    seats = [
+        Participant(match=match, player=player, seat=seat, score=scores[seat - 1], place=places[seat - 1])
+        for seat, player in enumerate(entry.players, start=1)
+    ]
+    return _Seated(match, seats)
+
+
+def _store(prepared: Sequence[_Seated]) -> None:
+    """Store matches and participants, set-based; new matches get their ids in the order of the list."""
+    for item in prepared:
+        if item.match.pk is not None:
+            item.match.version += 1
+            item.match.save()
+            item.match.participants.all().delete()
+    Match.objects.bulk_create([item.match for item in prepared if item.match.pk is None], batch_size=BATCH)
+    Participant.objects.bulk_create([seat for item in prepared for seat in item.seats], batch_size=BATCH)

@@ -1,0 +1,193 @@
+"""What was played: matches with their participants, and the lobby's waiting tables.
+
+`matches.completion` is the one door through which a match becomes completed; nothing else sets `status` or what it decides.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from datetime import date
+
+from django.conf import settings
+from django.db import models
+from django.db.models import F, Q
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from players.models import Player, Pool
+from players.systems.base import DEALS, LENGTHS, POINTS, Result
+from players.wording import KIND_LABELS
+
+ORDER = ("ended_at", "timed", "sequence", "id")
+"""The order of rating. A match known only by its date is stored at the midnight (UTC) that begins it and comes before the timed
+matches of that date, also before one that ended at that very midnight."""
+
+
+class MatchTerms(models.Model):
+    """What is agreed before the first roll or deal; shared by tables and matches."""
+
+    pool = models.ForeignKey(Pool, on_delete=models.PROTECT, related_name="%(class)ses", verbose_name=_("pool"))
+    length = models.PositiveSmallIntegerField(
+        _("match length"), null=True, blank=True, help_text=_("Points, 1 to 99. Empty for unlimited play (a money game).")
+    )
+    deals = models.PositiveSmallIntegerField(_("deals"), null=True, blank=True)
+    stake = models.DecimalField(
+        _("stake"),
+        max_digits=12,
+        decimal_places=2,
+        null=True,
+        blank=True,
+        help_text=_("Euros per player; in a money game per point."),
+    )
+    real_money = models.BooleanField(_("real money"), null=True, blank=True)
+
+    class Meta:
+        abstract = True
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(length=None) | Q(length__gte=LENGTHS.start, length__lt=LENGTHS.stop), name="%(class)s_length"
+            ),
+            models.CheckConstraint(condition=Q(deals=None) | Q(deals__gte=DEALS.start, deals__lt=DEALS.stop), name="%(class)s_deals"),
+            models.CheckConstraint(condition=Q(stake=None) | Q(stake__gt=0), name="%(class)s_stake"),
+        ]
+
+
+class Match(MatchTerms):
+    """A match: not finished, or completed with its result, or voided."""
+
+    class Status(models.TextChoices):
+        OPEN = "open", _("not finished")
+        COMPLETED = "completed", _("completed")
+        VOIDED = "voided", _("voided")
+
+    status = models.CharField(_("status"), max_length=10, choices=Status.choices, default=Status.OPEN, editable=False)
+    kind = models.CharField(
+        _("kind"),
+        max_length=12,
+        choices=list(KIND_LABELS.items()),
+        blank=True,
+        default="",
+        help_text=_("How the match came about."),
+    )
+    points = models.PositiveSmallIntegerField(
+        _("points won"), null=True, blank=True, help_text=_("Money game: cube times 1, 2 (gammon) or 3 (backgammon).")
+    )
+    chance = models.FloatField(
+        _("winning chance at the break"),
+        null=True,
+        blank=True,
+        help_text=_("Broken off: player 1's chance to win, from 0 to 1, as evaluated."),
+    )
+    ended_at = models.DateTimeField(_("ended"), null=True, blank=True)
+    timed = models.BooleanField(_("time known"), default=True, help_text=_("Off: only the date is known."))
+    sequence = models.BigIntegerField(
+        _("sequence"), default=0, help_text=_("Orders the matches of one date whose times are not known.")
+    )
+    not_counted = models.CharField(_("not counted because"), max_length=32, blank=True, default="", editable=False)
+    source = models.CharField(_("source"), max_length=100, blank=True, default="", editable=False)
+    external_id = models.CharField(_("id at the source"), max_length=200, blank=True, default="", editable=False)
+    version = models.PositiveIntegerField(default=1, editable=False)
+    entry_token = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    entered_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, editable=False, related_name="+", verbose_name=_("entered by")
+    )
+    created_at = models.DateTimeField(_("entered"), default=timezone.now, editable=False)
+    completed_at = models.DateTimeField(_("completed"), null=True, editable=False)
+    players = models.ManyToManyField(Player, through="Participant", related_name="matches", verbose_name=_("players"))
+
+    class Meta(MatchTerms.Meta):
+        verbose_name = _("match")
+        verbose_name_plural = _("matches")
+        constraints = [
+            *MatchTerms.Meta.constraints,
+            models.CheckConstraint(condition=Q(points=None) | Q(points__gte=POINTS.start, points__lt=POINTS.stop), name="match_points"),
+            models.CheckConstraint(condition=Q(chance=None) | Q(chance__gte=0, chance__lte=1), name="match_chance"),
+            models.CheckConstraint(
+                condition=Q(status="open", completed_at=None) | ~Q(status="open") & Q(ended_at__isnull=False, completed_at__isnull=False),
+                name="match_completed_has_end",
+            ),
+            models.UniqueConstraint(fields=("source", "external_id"), condition=~Q(external_id=""), name="match_once_per_source"),
+        ]
+        indexes = [
+            models.Index(F("pool"), *(F(name) for name in ORDER), condition=Q(status="completed", not_counted=""), name="match_rated_order"),
+            models.Index(fields=("pool", "-ended_at"), name="match_latest"),
+        ]
+
+    def __str__(self) -> str:
+        return f"#{self.pk} · {self.pool}" if self.pk else str(_("new match"))
+
+    def get_absolute_url(self) -> str:
+        return reverse("match", args=[self.pk])
+
+    @property
+    def order(self) -> tuple[object, ...]:
+        """The match's place in the order of rating."""
+        return tuple(getattr(self, name) for name in ORDER)
+
+    @property
+    def ended_on(self) -> date | None:
+        """The date of a match whose time is not known: the same for every reader."""
+        return None if self.timed or self.ended_at is None else self.ended_at.date()
+
+    def result(self, seats: Sequence[Participant] | None = None) -> Result:
+        """The match as the rating systems see it, with its participants in the order of seats: those given, else its own."""
+        seats = self.participants.all() if seats is None else seats
+        scores = tuple(seat.score for seat in seats if seat.score is not None)
+        places = tuple(seat.place for seat in seats if seat.place is not None)
+        return Result(
+            scores=scores or None,
+            chance=self.chance,
+            places=places or None,
+            length=self.length,
+            deals=self.deals,
+            points=self.points,
+            stake=self.stake,
+            real_money=self.real_money,
+            kind=self.kind,
+        )
+
+
+class Participant(models.Model):
+    """A seat at a match and how it ended for it: a score (1, 0.5, 0) or a place (1 to 4); neither where it was broken off."""
+
+    match = models.ForeignKey(Match, on_delete=models.CASCADE, related_name="participants", verbose_name=_("match"))
+    player = models.ForeignKey(Player, on_delete=models.PROTECT, related_name="participations", verbose_name=_("player"))
+    seat = models.PositiveSmallIntegerField(_("seat"))
+    score = models.FloatField(_("score"), null=True, blank=True)
+    place = models.PositiveSmallIntegerField(_("place"), null=True, blank=True)
+
+    class Meta:
+        verbose_name = _("participant")
+        verbose_name_plural = _("participants")
+        ordering = ("match_id", "seat")
+        constraints = [
+            models.UniqueConstraint(fields=("match", "seat"), name="participant_once_per_seat"),
+            models.UniqueConstraint(fields=("match", "player"), name="participant_once_per_player"),
+            models.CheckConstraint(condition=Q(seat__gte=1, seat__lte=4), name="participant_seat"),
+            models.CheckConstraint(condition=Q(score=None) | Q(score__in=(0, 0.5, 1)), name="participant_score"),
+            models.CheckConstraint(condition=Q(place=None) | Q(place__gte=1, place__lte=4), name="participant_place"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.seat}: {self.player}"
+
+
+class Table(MatchTerms):
+    """A table in the lobby where the host waits for opponents."""
+
+    host = models.ForeignKey(Player, on_delete=models.PROTECT, related_name="tables", verbose_name=_("host"))
+    opened_at = models.DateTimeField(_("opened"), default=timezone.now)
+
+    class Meta(MatchTerms.Meta):
+        verbose_name = _("table")
+        verbose_name_plural = _("tables")
+        ordering = ("opened_at", "id")
+        constraints = [
+            *MatchTerms.Meta.constraints,
+            models.UniqueConstraint(fields=("pool", "host"), name="table_once_per_host"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.host} · {self.pool}"

@@ -1,0 +1,70 @@
+"""Turns completed matches into the systems' plain numbers and hands the answers to the ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from django.db.models import prefetch_related_objects
+
+from matches import replay
+from matches.models import Match
+from players import ledger
+from players.models import Pool, Rating, RatingChange
+from players.systems.base import Refused, Seat
+
+
+class LateMatch(Exception):
+    """A later match of one of the players is rated already: the pool must be replayed, which needs it exclusively."""
+
+
+class MatchRefused(Exception):
+    """A match cannot be rated: which one and why."""
+
+    def __init__(self, match: Match, refused: Refused) -> None:
+        super().__init__(f"match {match.pk}: {refused}")
+        self.match = match
+        self.refused = refused
+
+
+def match_key(match: Match) -> ledger.MatchKey:
+    """The match's place in the order of rating. The match is stored and completed."""
+    assert match.ended_at is not None
+    return ledger.MatchKey(match.ended_at, match.timed, match.sequence, match.pk)
+
+
+def rate_matches(matches: Sequence[Match], *, pool: Pool, exclusive: bool, now: datetime) -> None:
+    """Rate those of the matches (in the order of rating) that count.
+
+    Where all of them come after what their players have played, they are rated on top of the ratings; else the pool is replayed.
+    Raises LateMatch where that needs the pool exclusively and it is held shared, MatchRefused where a rating would leave its range.
+    """
+    counted = [match for match in matches if not match.not_counted]
+    if not counted:
+        return
+    prefetch_related_objects(counted, "participants")
+    seats = {match.pk: [seat.player_id for seat in match.participants.all()] for match in counted}
+    ratings = ledger.lock_ratings(pool, {player for players in seats.values() for player in players}, now)
+    lines: list[RatingChange] = []
+    for match in counted:
+        at_table = [ratings[player_id] for player_id in seats[match.pk]]
+        if any(comes_before(match, rating) for rating in at_table):
+            if not exclusive:
+                raise LateMatch
+            try:
+                replay.replay(pool, now)
+            except Refused as refused:
+                raise MatchRefused(match, refused) from refused
+            return
+        try:
+            rated = pool.rating_system.rate([Seat(rating.value, rating.experience) for rating in at_table], match.result())
+            lines += ledger.book(match_key(match), at_table, rated)
+        except Refused as refused:
+            raise MatchRefused(match, refused) from refused
+    ledger.write(pool, ratings.values(), lines, now)
+
+
+def comes_before(match: Match, rating: Rating) -> bool:
+    """Whether the match comes before the player's last counted one."""
+    last = ledger.last_order(rating)
+    return last is not None and match_key(match).order < last

@@ -1,0 +1,18 @@
+"""Who listens to the signals."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django.dispatch import receiver
+
+from matches import rating
+from matches.models import Match
+from matches.signals import match_completed
+from players.models import Pool
+
+
+@receiver(match_completed, dispatch_uid="matches.rate")
+def rate(sender: Any, *, matches: list[Match], pool: Pool, exclusive: bool, now: datetime, **_: Any) -> None:
+    rating.rate_matches(matches, pool=pool, exclusive=exclusive, now=now)

@@ -1,0 +1,256 @@
+"""Who the players are and how strong: players, pools with their tiers, ratings and the history of ratings.
+
+`players.ledger` is the only code that writes Rating and RatingChange; `players.services` makes players and pools.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.core.validators import MaxValueValidator
+from django.db import models
+from django.db.models import F, Q
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+from players import systems
+from players.names import NAME_MAX, clean_name, name_key
+from players.standings import StandingRule
+from players.systems.base import RATING_LIMIT, RatingSystem
+from players.systems.params import BadParameter
+from players.timezones import validate_time_zone
+
+
+def in_rating_range(*fields: str) -> Q:
+    """Every one of the fields is a rating (points) that the systems accept. NaN is in no range."""
+    condition = Q()
+    for field in fields:
+        condition &= Q(**{f"{field}__gte": -RATING_LIMIT, f"{field}__lte": RATING_LIMIT})
+    return condition
+
+
+class Player(models.Model):
+    """A player is his row, not his name: names can change and are unique by `name_key`."""
+
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="player",
+        verbose_name=_("login"),
+        help_text=_("The account that may see this player's cashier window. Optional."),
+    )
+    name = models.CharField(_("name"), max_length=NAME_MAX)
+    name_key = models.CharField(max_length=NAME_MAX * 4, unique=True, editable=False)
+    slug = models.SlugField(_("address"), max_length=NAME_MAX * 2, unique=True, allow_unicode=True, editable=False)
+    time_zone = models.CharField(_("time zone"), max_length=64, default="UTC", validators=[validate_time_zone])
+    language = models.CharField(_("language"), max_length=8, choices=settings.LANGUAGES, default="en")
+    created_at = models.DateTimeField(_("created"), default=timezone.now, editable=False)
+
+    class Meta:
+        verbose_name = _("player")
+        verbose_name_plural = _("players")
+        ordering = ("name_key",)
+
+    def __str__(self) -> str:
+        return self.name
+
+    def get_absolute_url(self) -> str:
+        return reverse("player", args=[self.slug])
+
+    def clean(self) -> None:
+        self.name = clean_name(self.name)
+        if not self.name:
+            raise ValidationError({"name": _("A player needs a name.")})
+        self.name_key = name_key(self.name)
+        if Player.objects.filter(name_key=self.name_key).exclude(pk=self.pk).exists():
+            raise ValidationError({"name": _("There is a player with this name. Add a number to tell the two apart.")})
+
+
+class Pool(models.Model):
+    """One list of ratings under one rating system with parameters of its own."""
+
+    class Game(models.TextChoices):
+        BACKGAMMON = "backgammon", _("Backgammon")
+        WHIST = "whist", _("Whist")
+        BOARD = "board", _("Board game")
+
+    slug = models.SlugField(_("address"), max_length=50, unique=True)
+    name = models.CharField(_("name"), max_length=80, unique=True)
+    game = models.CharField(_("game"), max_length=16, choices=Game.choices)
+    system = models.CharField(_("rating system"), max_length=32)
+    parameters = models.JSONField(_("parameters"), default=dict, blank=True)
+    shown_decimals = models.PositiveSmallIntegerField(_("shown decimals"), default=0, validators=[MaxValueValidator(6)])
+    provisional_below = models.PositiveIntegerField(
+        _("provisional below"),
+        null=True,
+        blank=True,
+        help_text=_("Experience from which a rating is settled. Below it the rating is grey. Empty: nobody is grey."),
+    )
+    created_at = models.DateTimeField(_("created"), default=timezone.now, editable=False)
+
+    class Meta:
+        verbose_name = _("pool")
+        verbose_name_plural = _("pools")
+        ordering = ("id",)
+        constraints = [
+            models.CheckConstraint(condition=Q(shown_decimals__lte=6), name="pool_shown_decimals"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def get_absolute_url(self) -> str:
+        return reverse("rankings", args=[self.slug])
+
+    def clean(self) -> None:
+        from players.wording import bad_parameter  # the words import the models' choices
+
+        try:
+            self.parameters = systems.get(self.system).from_json(self.parameters).params.to_json()
+        except systems.UnknownSystem:
+            raise ValidationError({"system": _("There is no such rating system.")}) from None
+        except BadParameter as bad:
+            raise ValidationError({"parameters": bad_parameter(bad)}) from None
+        except (TypeError, AttributeError):
+            raise ValidationError({"parameters": _("The parameters are a JSON object: names and values.")}) from None
+
+    @cached_property
+    def rating_system(self) -> RatingSystem:
+        """The pool's system with the pool's parameters. Raises UnknownSystem, BadParameter."""
+        return systems.get(self.system).from_json(self.parameters)
+
+    @cached_property
+    def standing_rule(self) -> StandingRule | None:
+        """What time away costs here, or None where the standing is the rating. One query where the system has decay."""
+        params = self.rating_system.standing_params
+        if params is None:
+            return None
+        decays_from = min((tier.threshold for tier in self.tiers.all() if tier.decays), default=None)
+        return StandingRule(params.floor, decays_from, params.grace_days, params.per_day)
+
+
+class Tier(models.Model):
+    """A named step of a pool's ranking, from `threshold` (points of standing) up to the next tier's."""
+
+    pool = models.ForeignKey(Pool, on_delete=models.CASCADE, related_name="tiers", verbose_name=_("pool"))
+    name = models.CharField(_("name"), max_length=40)
+    threshold = models.FloatField(_("from standing"))
+    decays = models.BooleanField(
+        _("decays"),
+        default=False,
+        help_text=_("Time away costs standing from the lowest tier marked here, never below its threshold."),
+    )
+
+    class Meta:
+        verbose_name = _("tier")
+        verbose_name_plural = _("tiers")
+        ordering = ("pool", "threshold")
+        constraints = [
+            models.UniqueConstraint(fields=("pool", "name"), name="tier_name_once_per_pool"),
+            models.UniqueConstraint(fields=("pool", "threshold"), name="tier_threshold_once_per_pool"),
+            models.CheckConstraint(condition=in_rating_range("threshold"), name="tier_threshold_range"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Rating(models.Model):
+    """A player's rating in a pool, now. Written by `players.ledger` alone.
+
+    The opening is where his first counted match starts from; the key of the last counted match, (`last_ended_at`, `last_timed`,
+    `last_sequence`, `last_match`), tells whether another match comes after it.
+    """
+
+    pool = models.ForeignKey(Pool, on_delete=models.PROTECT, related_name="ratings", verbose_name=_("pool"))
+    player = models.ForeignKey(Player, on_delete=models.PROTECT, related_name="ratings", verbose_name=_("player"))
+    value = models.FloatField(_("rating"))
+    experience = models.PositiveIntegerField(_("experience"), default=0)
+    matches = models.PositiveIntegerField(_("counted matches"), default=0)
+    standing = models.FloatField(_("standing"))
+    standing_at = models.DateTimeField(_("standing as of"), default=timezone.now)
+    rank_points = models.BigIntegerField(editable=False, help_text="The standing in units of its last shown digit.")
+    peak = models.FloatField(_("peak"))
+    peak_match = models.ForeignKey(
+        "matches.Match", on_delete=models.PROTECT, null=True, related_name="+", verbose_name=_("peak reached in")
+    )
+    opening = models.FloatField(_("opening rating"))
+    opening_experience = models.PositiveIntegerField(_("opening experience"), default=0)
+    opened_on = models.DateField(_("opened on"), null=True, blank=True)
+    last_ended_at = models.DateTimeField(_("last counted match"), null=True, blank=True)
+    last_timed = models.BooleanField(null=True)
+    last_sequence = models.BigIntegerField(null=True)
+    last_match = models.ForeignKey("matches.Match", on_delete=models.PROTECT, null=True, related_name="+")
+
+    class Meta:
+        verbose_name = _("rating")
+        verbose_name_plural = _("ratings")
+        constraints = [
+            models.UniqueConstraint(fields=("pool", "player"), name="rating_once_per_pool_and_player"),
+            models.CheckConstraint(condition=in_rating_range("value", "standing", "peak", "opening"), name="rating_range"),
+            models.CheckConstraint(
+                condition=Q(matches=0, last_match=None, last_ended_at=None)
+                | Q(matches__gt=0, last_match__isnull=False, last_ended_at__isnull=False),
+                name="rating_last_match",
+            ),
+        ]
+        indexes = [
+            models.Index(
+                F("pool"),
+                F("rank_points").desc(),
+                F("value").desc(),
+                F("player"),
+                condition=Q(matches__gt=0),
+                name="rating_ranking",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.player} · {self.pool}"
+
+
+class RatingChange(models.Model):
+    """What one match did to one player's rating: the history. Written by `players.ledger` alone.
+
+    The match's place in the order (`ended_at`, `timed`, `sequence`) is kept here too, so that a page of a long history needs
+    no join.
+    """
+
+    rating = models.ForeignKey(Rating, on_delete=models.PROTECT, related_name="changes", verbose_name=_("rating"))
+    match = models.ForeignKey("matches.Match", on_delete=models.PROTECT, related_name="changes", verbose_name=_("match"))
+    player = models.ForeignKey(Player, on_delete=models.PROTECT, related_name="+", verbose_name=_("player"))
+    before = models.FloatField(_("before"))
+    change = models.FloatField(_("change"))
+    after = models.FloatField(_("after"))
+    experience_before = models.PositiveIntegerField(_("experience before"))
+    experience_after = models.PositiveIntegerField(_("experience after"))
+    score = models.FloatField(_("score"))
+    expected = models.FloatField(_("expected"))
+    ended_at = models.DateTimeField(_("ended"))
+    timed = models.BooleanField(default=True)
+    sequence = models.BigIntegerField(default=0)
+
+    class Meta:
+        verbose_name = _("rating change")
+        verbose_name_plural = _("rating history")
+        constraints = [
+            models.UniqueConstraint(fields=("match", "player"), name="change_once_per_match_and_player"),
+            models.CheckConstraint(condition=in_rating_range("before", "after"), name="change_rating_range"),
+            models.CheckConstraint(
+                condition=Q(score__gte=0, score__lte=1, expected__gte=0, expected__lte=1), name="change_score_range"
+            ),
+            models.CheckConstraint(
+                condition=Q(experience_after__gte=F("experience_before")), name="change_experience_never_falls"
+            ),
+        ]
+        indexes = [
+            models.Index(fields=("rating", "ended_at", "timed", "sequence", "match"), name="change_history"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.player_id} · {self.match_id}"

@@ -1,0 +1,200 @@
+"""The FIBS formula, which three backgammon systems share: parameters, rating and explanation.
+
+With D the rating difference and n the match length in points, the underdog's chance is `1 / (10^(D * sqrt(n) / 2000) + 1)`. Each
+player's rating changes by `4 * K * sqrt(n) * (score - expected score)`, where K falls from 5 to 1 over his first 400 points of
+experience. Source: FIBS, "Rating formula"; the other systems' additions are in their own modules.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from players.systems.base import LENGTHS, RATING_LIMIT, AnyParams, NotCounted, Rated, Refused, Result, Seat, Term, Unit
+from players.systems.checks import check_chance, check_scores, check_seats, check_whole
+from players.systems.kinds import CountsByKind, counted_kinds
+from players.systems.params import BadParameter, Params, choice, nested, number
+from players.systems.two_players import expectation, expected_term, rating_terms, score_term, underdog_chance
+
+BEFORE, AFTER = "before", "after"
+
+
+@dataclass(frozen=True, slots=True)
+class Ramp(Params):
+    """How experience x damps the changes: `K = max(lowest, highest - x / per)`."""
+
+    highest: float = number(5, 0.01, 1000)
+    lowest: float = number(1, 0.01, 1000)
+    per: float = number(100, 0.01, 1e9)
+
+    def __post_init__(self) -> None:
+        Params.__post_init__(self)
+        if self.lowest > self.highest:
+            raise BadParameter("lowest", "above", other="highest")
+
+
+@dataclass(frozen=True, slots=True)
+class BackgammonParams(Params):
+    """The formula's constants, with FIBS's values.
+
+    `start` in points; `factor` in points, the 4 of the formula; `spread` in points, its 2000; `ramp` null for K = 1;
+    `experience_counts` says whether K goes by the experience before the match or with it ("after").
+    """
+
+    start: float = number(1500, -RATING_LIMIT, RATING_LIMIT)
+    factor: float = number(4, 0.001, 10_000)
+    spread: float = number(2000, 1, 1e9)
+    ramp: Ramp | None = nested(Ramp(), Ramp, nullable=True)
+    experience_counts: str = choice(BEFORE, (BEFORE, AFTER))
+    counted_kinds: tuple[str, ...] = counted_kinds()
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """What the formula takes from a result: `length` in points, the stake factor, and the experience that it brings."""
+
+    length: int
+    stake_factor: float
+    gained: int
+
+
+class Backgammon(CountsByKind):
+    """Matches between two players by the FIBS formula. Unlimited play, which has no length, is not rated."""
+
+    Params = BackgammonParams
+    uses = frozenset({"scores", "length", "kind"})
+    money_games: ClassVar[bool] = False
+    """Whether play without a length is rated."""
+
+    def __init__(self, params: AnyParams | None = None) -> None:
+        super().__init__(params)
+        self._after = self.params.experience_counts == AFTER
+        self._cap = math.inf
+        """The most that a match can move a rating, in points."""
+
+    def check(self, result: Result) -> None:
+        super().check(result)
+        if result.chance is not None:
+            check_chance(result.chance)
+        else:
+            check_scores(result.scores, draws=False)
+        if result.length is not None:
+            check_whole("length", result.length, LENGTHS)
+
+    def not_counted(self, result: Result) -> NotCounted | None:
+        reason = super().not_counted(result)
+        if reason is None and result.length is None and not self.money_games:
+            return NotCounted("unlimited")
+        return reason
+
+    def played(self, result: Result) -> Played:
+        """Raises Refused where the result lacks what the formula needs."""
+        if result.length is None:
+            raise Refused("length", "needed")
+        return Played(result.length, 1.0, result.length)
+
+    def k(self, experience: int, gained: int) -> float:
+        """A player's K by his experience before the match and what the match brings."""
+        ramp = self.params.ramp
+        if ramp is None:
+            return 1.0
+        counted = experience + gained if self._after else experience
+        k: float = max(ramp.lowest, ramp.highest - counted / ramp.per)
+        return k
+
+    def rate(self, seats: Sequence[Seat], result: Result) -> Rated:
+        check_seats(seats, 2)
+        one, two = seats
+        played = self.played(result)
+        params = self.params
+        root = math.sqrt(played.length)
+        score1, score2 = _scores(result)
+        difference = one.rating - two.rating
+        expected1, expected2, above = expectation(difference, abs(difference) * root / params.spread, score1, score2)
+        # Everything that both players share comes first: where their K are equal, their changes are exact opposites.
+        moved = params.factor * root * played.stake_factor * above
+        k1, k2 = self.k(one.experience, played.gained), self.k(two.experience, played.gained)
+        change1, change2 = k1 * moved, k2 * (0.0 - moved)
+        cap = self._cap
+        if abs(change1) > cap:
+            change1 = math.copysign(cap, change1)
+        if abs(change2) > cap:
+            change2 = math.copysign(cap, change2)
+        return Rated((change1, change2), (expected1, expected2), (score1, score2), (k1, k2), played.gained)
+
+    def explain(self, seats: Sequence[Seat], result: Result) -> tuple[tuple[Term, ...], ...]:
+        rated = self.rate(seats, result)
+        return tuple(self._explain(seats[own], seats[1 - own], own, result, rated) for own in (0, 1))
+
+    def _explain(self, own: Seat, other: Seat, seat: int, result: Result, rated: Rated) -> tuple[Term, ...]:
+        params, played = self.params, self.played(result)
+        root = math.sqrt(played.length)
+        difference = abs(own.rating - other.rating)
+        chance = underdog_chance(difference * root / params.spread)
+        score, expected, k = rated.scores[seat], rated.expected[seat], rated.k[seat]
+        base = params.factor * root * (score - expected)
+        factors = {"k": k, "base_change": base}
+        terms = [
+            *rating_terms(own, other),
+            self._length_term(result, played),
+            Term(
+                "underdog_chance",
+                chance,
+                Unit.CHANCE,
+                {"rating_difference": difference, "sqrt_length": root, "spread": params.spread},
+            ),
+            expected_term(own, other, seat, chance, expected),
+            score_term(result, seat, score),
+            Term(
+                "base_change",
+                base,
+                Unit.NUMBER,
+                {"factor": params.factor, "sqrt_length": root, "score": score, "expected": expected},
+            ),
+        ]
+        stake_terms = self._stake_terms(result)
+        if stake_terms:
+            terms += stake_terms
+            factors["stake_factor"] = played.stake_factor
+        terms += self._k_terms(own.experience, played.gained, k)
+        change = rated.changes[seat]
+        uncapped = k * base * played.stake_factor
+        if abs(change) == self._cap and abs(uncapped) > self._cap:
+            terms.append(Term("uncapped_change", uncapped, Unit.NUMBER, factors))
+            terms.append(Term("cap", self._cap, Unit.NUMBER))
+            factors = {"uncapped_change": uncapped, "cap": self._cap}
+        terms.append(Term("change", change, Unit.CHANGE, factors))
+        return tuple(terms)
+
+    def _length_term(self, result: Result, played: Played) -> Term:
+        if result.length is None:
+            return Term("money_game_length", 1.0, Unit.FACTOR)
+        return Term("sqrt_length", math.sqrt(played.length), Unit.FACTOR, {"length": played.length})
+
+    def _stake_terms(self, result: Result) -> list[Term]:
+        """The lines of the stake factor, in a system that has one."""
+        return []
+
+    def _k_terms(self, experience: int, gained: int, k: float) -> list[Term]:
+        ramp = self.params.ramp
+        if ramp is None:
+            return [Term("k_off", k, Unit.FACTOR)]
+        counted = experience + gained if self._after else experience
+        terms = [Term("experience_before", experience, Unit.COUNT)]
+        if self._after:
+            terms.append(
+                Term("experience_after", counted, Unit.COUNT, {"experience_before": experience, "experience_gained": gained})
+            )
+        inputs = {"lowest": ramp.lowest, "highest": ramp.highest, "experience": counted, "per": ramp.per}
+        return [*terms, Term("k_ramp", k, Unit.FACTOR, inputs)]
+
+
+def _scores(result: Result) -> tuple[float, float]:
+    if result.chance is not None:
+        return float(result.chance), 1.0 - result.chance
+    scores = result.scores
+    if scores is None:
+        raise Refused("result", "needed")
+    return float(scores[0]), float(scores[1])
