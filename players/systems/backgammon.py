@@ -1,8 +1,9 @@
 """The FIBS formula, which three backgammon systems share: parameters, rating and explanation.
 
-With D the rating difference and n the match length in points, the underdog's chance is `1 / (10^(D * sqrt(n) / 2000) + 1)`. Each
-player's rating changes by `4 * K * sqrt(n) * (score - expected score)`, where K falls from 5 to 1 over his first 400 points of
-experience. Source: FIBS, "Rating formula"; the other systems' additions are in their own modules.
+With D the rating difference and n the match length in points, the underdog's chance is
+`1 / (10^(D * sqrt(n) / 2000) + 1)`, and each player's rating changes by `4 * K * sqrt(n) * (score - expected score)`, where
+K falls from 5 to 1 over his first 400 points of experience. The rules are in docs/systems.md; what the other systems add is
+in their own modules.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from players.systems.base import LENGTHS, RATING_LIMIT, AnyParams, NotCounted, Rated, Refused, Result, Seat, Term, Unit
 from players.systems.checks import check_chance, check_scores, check_seats, check_whole
@@ -51,8 +52,7 @@ class BackgammonParams(Params):
     counted_kinds: tuple[str, ...] = counted_kinds()
 
 
-@dataclass(frozen=True, slots=True)
-class Played:
+class Played(NamedTuple):
     """What the formula takes from a result: `length` in points, the stake factor, and the experience that it brings."""
 
     length: int

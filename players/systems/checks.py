@@ -1,4 +1,4 @@
-"""What a result must be, field by field: shared by all systems. Every function raises Refused, naming the field and the rule."""
+"""What a result must be, field by field. Every function raises Refused, which names the field and the rule."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def check_scores(scores: object, draws: bool) -> None:
     if not isinstance(scores, (list, tuple)) or len(scores) != 2:
         raise Refused("scores", "wrong_number", expected=2)
     pair = tuple(scores)
-    if not all(is_number(score) for score in pair) or not (pair in DECISIVE or draws and pair in DRAWN):
+    if not all(is_number(score) for score in pair) or not (pair in DECISIVE or (draws and pair in DRAWN)):
         if draws:
             raise Refused("scores", "not_win_draw_loss")
         raise Refused("scores", "not_win_loss")

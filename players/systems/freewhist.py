@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
+from typing import TypeAlias
 
 from players.systems.base import DEALS, RATING_LIMIT, AnyParams, NotCounted, Rated, Refused, Result, Seat, Term, Unit
 from players.systems.checks import check_seats, check_whole
@@ -15,14 +17,15 @@ from players.systems.registry import register
 
 SEATS = 4
 PLACES = range(1, SEATS + 1)
+Places: TypeAlias = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class FreeWhistParams(Params):
     """The constants of `change = factor * Kl * Kc * (S - V)`.
 
-    `place_scores` are S by place; `deal_steps` the Kl (points) from each number of deals on, and no game with fewer deals than the
-    first counts; `Kc = kc_lowest + kc_span / (1 + x / kc_halving)` with x rated games before;
+    `place_scores` are S by place; `deal_steps` the Kl (points) from each number of deals on, and no game with fewer deals than
+    the first counts; `Kc = kc_lowest + kc_span / (1 + x / kc_halving)` with x rated games before;
     `a = (1 + |d| / curve_spread)^curve_exponent` bends the chances of the places, d in points.
     """
 
@@ -44,6 +47,18 @@ class FreeWhistParams(Params):
             raise BadParameter("place_scores", "not_descending")
 
 
+def _all_ranks() -> Iterator[tuple[Places, Places]]:
+    for places in product(PLACES, repeat=SEATS):
+        ranks = tuple([1 + sum(other < place for other in places) for place in places])
+        dense = tuple([1 + len({other for other in places if other < place}) for place in places])
+        if places in (ranks, dense):
+            yield places, ranks
+
+
+RANKS: dict[Places, Places] = dict(_all_ranks())
+"""Every accepted way to write four places, with its competition ranks."""
+
+
 def normal_places(places: Sequence[int]) -> tuple[int, ...]:
     """The four places as competition ranks, which is how they are stored: who shares places has the best of them.
 
@@ -53,10 +68,8 @@ def normal_places(places: Sequence[int]) -> tuple[int, ...]:
         raise Refused("places", "wrong_number", expected=SEATS)
     for place in places:
         check_whole("places", place, PLACES)
-    given = tuple(places)
-    ranks = tuple(1 + sum(other < place for other in given) for place in given)
-    dense = tuple(1 + len({other for other in given if other < place}) for place in given)
-    if given not in (ranks, dense):
+    ranks = RANKS.get(tuple(places))
+    if ranks is None:
         raise Refused("places", "not_places")
     return ranks
 
@@ -65,8 +78,8 @@ def normal_places(places: Sequence[int]) -> tuple[int, ...]:
 class FreeWhist(CountsByKind):
     """Each player's score by place against the score that the chances of the four places promise him.
 
-    With d a player's rating minus the mean of the table, himself included, and `a = (1 + |d|/525)^2`: for d <= 0 the chance of place k
-    or better is `(k/4)^a`; for d > 0 place k has the chance that place 5-k has at -d.
+    With d a player's rating minus the mean of the table, himself included, and `a = (1 + |d|/525)^2`: for d <= 0 the chance of
+    place k or better is `(k/4)^a`; for d > 0 place k has the chance that place 5-k has at -d.
     """
 
     key = "freewhist"
@@ -76,7 +89,8 @@ class FreeWhist(CountsByKind):
 
     def __init__(self, params: AnyParams | None = None) -> None:
         super().__init__(params)
-        self._deals_from = tuple(deals for deals, _ in self.params.deal_steps)
+        self._deals_from = tuple([deals for deals, _ in self.params.deal_steps])
+        self._known_scores: dict[Places, tuple[float, ...]] = {}
 
     def check(self, result: Result) -> None:
         super().check(result)
@@ -133,10 +147,14 @@ class FreeWhist(CountsByKind):
     def _scores(self, result: Result) -> tuple[float, ...]:
         if result.places is None:
             raise Refused("result", "needed")
-        places = normal_places(result.places)
-        return tuple([_mean_score(self._shared(places, place)) for place in places])
+        places = tuple(result.places)
+        scores = self._known_scores.get(places)
+        if scores is None:
+            ranks = normal_places(places)
+            scores = self._known_scores[places] = tuple([_mean_score(self._shared(ranks, rank)) for rank in ranks])
+        return scores
 
-    def _shared(self, places: tuple[int, ...], place: int) -> tuple[float, ...]:
+    def _shared(self, places: Places, place: int) -> tuple[float, ...]:
         """The scores of the places that those on `place` share."""
         scores: tuple[float, ...] = self.params.place_scores[place - 1 : place - 1 + places.count(place)]
         return scores
@@ -206,7 +224,7 @@ class FreeWhist(CountsByKind):
             ),
         )
 
-    def _place_terms(self, places: tuple[int, ...], seat: int, score: float) -> tuple[Term, Term]:
+    def _place_terms(self, places: Places, seat: int, score: float) -> tuple[Term, Term]:
         place = places[seat]
         shared = self._shared(places, place)
         if len(shared) == 1:

@@ -1,4 +1,7 @@
-"""Online Backgammon: FIBS doubled and capped, with tiers and a standing that time away lowers. The rules are in docs/systems.md."""
+"""Online Backgammon: FIBS doubled and capped, with tiers and a standing that time away lowers.
+
+The rules are in docs/systems.md, Online Backgammon.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Parameters of a rating system: frozen dataclasses that check what they are given.
 
-A system's parameters are one frozen dataclass below `Params`; each field says by `number`, `whole`, `choice`, `choices`, `flag`
-or `nested` what it accepts. `from_json` reads what a pool stores, `to_json` writes it; both know every field, so that a pool keeps
-its own constants when a default changes later.
+A system's parameters are one frozen dataclass below `Params`; each field says by `number`, `whole`, `choice`, `choices`,
+`flag`, `numbers`, `steps` or `nested` what it accepts. `from_json` reads what a pool stores, `to_json` writes it; both know
+every field, so that a pool keeps its own constants when a default changes later.
 """
 
 from __future__ import annotations

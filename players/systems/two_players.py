@@ -13,7 +13,8 @@ MAX_EXPONENT = 300.0
 
 def underdog_chance(exponent: float) -> float:
     """`1 / (10^exponent + 1)`, the chance of the lower rated player; `exponent` is the scaled rating difference, at least 0."""
-    return 1.0 / (10.0 ** min(exponent, MAX_EXPONENT) + 1.0)
+    power: float = 10.0 ** min(exponent, MAX_EXPONENT)
+    return 1.0 / (power + 1.0)
 
 
 def expectation(difference: float, exponent: float, score1: float, score2: float) -> tuple[float, float, float]:
@@ -42,7 +43,7 @@ def rating_terms(own: Seat, other: Seat) -> tuple[Term, Term, Term]:
 
 def expected_term(own: Seat, other: Seat, seat: int, chance: float, expected: float) -> Term:
     """A player's expected score from the underdog's chance. At equal ratings player 1 counts as the favourite."""
-    favourite = own.rating > other.rating or own.rating == other.rating and seat == 0
+    favourite = own.rating > other.rating or (own.rating == other.rating and seat == 0)
     return Term("expected_favourite" if favourite else "expected_underdog", expected, Unit.NUMBER, {"underdog_chance": chance})
 
 
