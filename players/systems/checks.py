@@ -40,7 +40,7 @@ def check_fields(uses: Collection[str], result: Result) -> None:
 def check_scores(scores: object, draws: bool) -> None:
     """One player's 1 and the other's 0, or 0.5 each where the system has draws."""
     if not isinstance(scores, (list, tuple)) or len(scores) != 2:
-        raise Refused("scores", "wrong_number", expected=2)
+        raise Refused("scores", "wrong_number", needed=2)
     pair = tuple(scores)
     if not all(is_number(score) for score in pair) or not (pair in DECISIVE or (draws and pair in DRAWN)):
         if draws:
@@ -86,7 +86,7 @@ def check_kind(kind: object) -> None:
 def check_seats(seats: Sequence[Seat], count: int) -> None:
     """As many seats as the system has, each with a rating and an experience that it accepts."""
     if len(seats) != count:
-        raise Refused("players", "wrong_number", expected=count)
+        raise Refused("players", "wrong_number", needed=count, given=len(seats))
     for seat in seats:
         # Both comparisons are false for NaN.
         if not -RATING_LIMIT <= seat.rating <= RATING_LIMIT:

@@ -65,7 +65,7 @@ def normal_places(places: Sequence[int]) -> tuple[int, ...]:
     Accepts competition ranks (1, 1, 3, 4) and dense ones (1, 1, 2, 3). Raises Refused where the places are neither.
     """
     if not isinstance(places, (list, tuple)) or len(places) != SEATS:
-        raise Refused("places", "wrong_number", expected=SEATS)
+        raise Refused("places", "wrong_number", needed=SEATS)
     for place in places:
         check_whole("places", place, PLACES)
     ranks = RANKS.get(tuple(places))
@@ -83,6 +83,7 @@ class FreeWhist(CountsByKind):
     """
 
     key = "freewhist"
+    game = "whist"
     Params = FreeWhistParams
     seats = SEATS
     uses = frozenset({"places", "deals", "kind"})

@@ -31,6 +31,7 @@ class Tics(CountsByKind):
     """
 
     key = "tics"
+    game = "board"
     Params = TicsParams
     uses = frozenset({"scores", "kind"})
     draws = True
