@@ -92,7 +92,7 @@ FIELD_REFUSALS: dict[tuple[str, str], Any] = {
         "it is missing, and unlimited play is not rated here. Give the points that the match was played to, 1 to 99."
     ),
     ("points", "needed"): _(
-        "a money game, which has no match length, needs them. Give the points won, cube and gammon included, or the match length."
+        "a money game, which has no match length, needs them. Give the points won (cube, gammon), or the match length."
     ),
     ("stake", "needed"): _("it is missing, and the change depends on it. Give euros per player, in a money game per point."),
     ("real_money", "needed"): _("it is missing, and only matches for real money count in this pool. Say yes or no."),
