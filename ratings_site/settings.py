@@ -175,6 +175,7 @@ CELERY_TASK_IGNORE_RESULT = True
 # Tasks are idempotent: better one twice than one lost with its worker.
 CELERY_TASK_ACKS_LATE = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_ENABLE_REMOTE_CONTROL = bool(REDIS_URL)
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "celerybeat-schedule")
@@ -254,5 +255,9 @@ LOGGING = {
     # Django's own set-up prints nothing unless DEBUG; the process manager keeps what is printed.
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
     "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="INFO")},
-    "loggers": {"django": {"handlers": [], "propagate": True}},
+    "loggers": {
+        "django": {"handlers": [], "propagate": True},
+        # It warns of every HEAD request that Django answers.
+        "gunicorn.http.wsgi": {"level": "ERROR"},
+    },
 }

@@ -1,0 +1,80 @@
+# `make` lists the targets. Only Python 3.11 or newer is needed; all else goes into .venv.
+
+SHELL := /bin/sh
+VENV := .venv
+PY := $(VENV)/bin/python
+# The newest first; PYTHON=... takes another.
+PYTHONS := $(PYTHON) python3.14 python3.13 python3.12 python3.11 python3
+PIP := $(PY) -m pip install --quiet --disable-pip-version-check --require-hashes
+RUNTIME := $(VENV)/.runtime-installed
+DEV := $(VENV)/.dev-installed
+
+HOST ?=
+PORT ?=
+export HOST PORT
+
+.DEFAULT_GOAL := help
+.PHONY: help install install-dev run test lint bench pins
+
+help:  ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+install: $(RUNTIME)  ## put what the site needs into .venv
+
+install-dev: $(DEV)  ## and what its tests and checks need
+
+run: $(RUNTIME)  ## the site with demonstration data on http://127.0.0.1:8000/ (PORT=, HOST=, DEMO=0 for an empty one)
+	@exec $(PY) -m ratings_site.local
+
+# Both runs always happen, and the last line tells of both.
+test: $(DEV)  ## all tests: the core on SQLite, then everything on PostgreSQL and Valkey
+	@sqlite=passed; postgres=passed; \
+	echo "== On SQLite =="; \
+	$(PY) -m pytest -n logical -m "not concurrency and not browser" $(ARGS) || sqlite=FAILED; \
+	echo "== On PostgreSQL and Valkey =="; \
+	$(PY) -m pytest -n logical --on postgres $(ARGS) || postgres=FAILED; \
+	echo; echo "make test: SQLite $$sqlite, PostgreSQL and Valkey $$postgres"; \
+	[ "$$sqlite$$postgres" = passedpassed ]
+
+lint: $(DEV)  ## style, types, imports between the apps, templates, missing migrations
+	@failed=; \
+	check() { echo "-- $$*"; "$$@" || failed="$$failed $$1"; }; \
+	PATH="$(CURDIR)/$(VENV)/bin:$$PATH"; export DEBUG=1; \
+	check ruff check; \
+	check ruff format --check; \
+	check lint-imports; \
+	check mypy; \
+	check djlint templates --lint --quiet; \
+	check python manage.py makemigrations --check --dry-run; \
+	[ -z "$$failed" ] || { echo "make lint FAILED:$$failed"; exit 1; }; \
+	echo "make lint: passed"
+
+bench: $(DEV)  ## how fast it is
+	@exec $(PY) -m benchmarks $(ARGS)
+
+pins: $(DEV)  ## renew requirements*.txt from requirements*.in
+	for name in requirements requirements-dev; do \
+	  $(PY) -m uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+	    --no-emit-index-url --no-emit-find-links --output-file $$name.txt $$name.in || exit 1; \
+	done
+
+$(PY):
+	@for python in $(PYTHONS); do \
+	  if "$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+	    "$$python" -m venv --clear $(VENV) && exit 0; \
+	    rm -rf $(VENV); \
+	    echo "$$python could not make a virtual environment. On Debian and Ubuntu, install python3-venv." >&2; exit 1; \
+	  fi; \
+	done; \
+	echo "No Python 3.11 or newer was found (looked for: $(strip $(PYTHONS))). Install one, or name it: make PYTHON=/path/to/python3" >&2; \
+	exit 1
+
+$(RUNTIME): requirements.txt | $(PY)
+	@echo "Installing what the site needs ..."
+	@$(PIP) -r requirements.txt
+	@touch $@
+
+$(DEV): requirements-dev.txt | $(PY)
+	@echo "Installing what the site and its tests need ..."
+	@$(PIP) -r requirements-dev.txt
+	@touch $@ $(RUNTIME)
