@@ -90,16 +90,19 @@ def complete_match(pool: Pool, entry: Entry, *, now: datetime | None = None) -> 
         raise batch.refused from None
 
 
-def complete_matches(pool: Pool, entries: Sequence[Entry], *, now: datetime | None = None) -> list[Match]:
+def complete_matches(
+    pool: Pool, entries: Sequence[Entry], *, now: datetime | None = None, exclusive: bool = False
+) -> list[Match]:
     """Complete results of one pool and rate them in the order of rating; all of them or none.
 
     Returns the matches in the order of the entries. An entry that is stored already (same source and id, or same entry token)
     answers the stored match and rates nothing. Raises BatchRefused where one is no possible result, Conflict where a stored match
-    differs from its entry or has changed since it was read.
+    differs from its entry or has changed since it was read. `exclusive`: the caller holds the pool exclusively already, so there
+    is no need to try it shared first.
     """
     now = now or timezone.now()
     try:
-        return _complete(pool, entries, exclusive=False, now=now)
+        return _complete(pool, entries, exclusive=exclusive, now=now)
     except LateMatch:
         pass
     except (IntegrityError, OperationalError) as error:
