@@ -14,7 +14,7 @@ PORT ?=
 export HOST PORT
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-dev run test lint bench pins
+.PHONY: help install install-dev run test lint format bench pins
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -42,12 +42,15 @@ lint: $(DEV)  ## style, types, imports between the apps, templates, missing migr
 	PATH="$(CURDIR)/$(VENV)/bin:$$PATH"; export DEBUG=1; \
 	check ruff check; \
 	check ruff format --check; \
-	check lint-imports; \
+	check lint-imports --no-logo; \
 	check mypy; \
 	check djlint templates --lint --quiet; \
 	check python manage.py makemigrations --check --dry-run; \
 	[ -z "$$failed" ] || { echo "make lint FAILED:$$failed"; exit 1; }; \
 	echo "make lint: passed"
+
+format: $(DEV)  ## put the code into the style that lint wants
+	@$(PY) -m ruff check --fix-only --quiet; $(PY) -m ruff format
 
 bench: $(DEV)  ## how fast it is
 	@exec $(PY) -m benchmarks $(ARGS)

@@ -16,12 +16,12 @@ from kombu.utils.json import dumps
 
 
 class Channel(filesystem.Channel):
-    def _put(self, queue: str, payload: dict[str, Any], **kwargs: Any) -> None:
+    def _put(self, queue: str, payload: dict[str, Any], **kwargs: Any) -> None:  # type: ignore[override]
         # Served in the order of the names: so by the wall clock, which goes on across a restart of the machine.
-        message = Path(self.data_folder_out) / f"{time.time_ns():020d}_{uuid.uuid4()}.{queue}.msg"
-        aside = message.with_suffix(".part")
+        place = Path(self.data_folder_out) / f"{time.time_ns():020d}_{uuid.uuid4()}.{queue}.msg"
+        aside = place.with_suffix(".part")
         aside.write_text(dumps(payload), encoding="utf-8")
-        os.replace(aside, message)
+        os.replace(aside, place)
 
 
 class Transport(filesystem.Transport):

