@@ -17,6 +17,10 @@ from players.models import Player, Pool, Tier
 from players.names import NAME_MAX, clean_name, name_key, name_slug
 
 
+DEFAULT: Any = object()
+"""Stands for the system's default where None has a meaning of its own."""
+
+
 @transaction.atomic
 def create_pool(
     slug: str,
@@ -26,7 +30,7 @@ def create_pool(
     parameters: Mapping[str, object] | None = None,
     game: str | None = None,
     shown_decimals: int | None = None,
-    provisional_below: int | None | ellipsis = ...,  # noqa: F821
+    provisional_below: int | None = DEFAULT,
 ) -> Pool:
     """Make a pool; what is not given takes the system's default, tiers included. Raises ValidationError."""
     try:
@@ -42,7 +46,7 @@ def create_pool(
         parameters=dict(parameters or {}),
         game=game or known.game,
         shown_decimals=known.shown_decimals if shown_decimals is None else shown_decimals,
-        provisional_below=known.provisional_below if provisional_below is ... else provisional_below,
+        provisional_below=known.provisional_below if provisional_below is DEFAULT else provisional_below,
     )
     pool.full_clean()
     pool.save()
