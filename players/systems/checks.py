@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Sequence
 from dataclasses import fields
 from decimal import Decimal
@@ -50,9 +49,9 @@ def check_scores(scores: object, draws: bool) -> None:
 
 def check_chance(chance: object) -> None:
     """A winning chance from 0 to 1."""
-    if not isinstance(chance, (int, float)) or isinstance(chance, bool) or math.isnan(chance):
+    if not isinstance(chance, (int, float)) or isinstance(chance, bool):
         raise Refused("chance", "not_a_number")
-    if not 0 <= chance <= 1:
+    if not 0 <= chance <= 1:  # false for NaN
         raise Refused("chance", "out_of_range", low=0, high=1)
 
 
@@ -90,6 +89,6 @@ def check_seats(seats: Sequence[Seat], count: int) -> None:
     for seat in seats:
         # Both comparisons are false for NaN.
         if not -RATING_LIMIT <= seat.rating <= RATING_LIMIT:
-            raise Refused("rating", "out_of_range", value=seat.rating, low=-RATING_LIMIT, high=RATING_LIMIT)
+            raise Refused("rating", "out_of_range", low=-RATING_LIMIT, high=RATING_LIMIT)
         if not 0 <= seat.experience <= EXPERIENCE_LIMIT:
-            raise Refused("experience", "out_of_range", value=seat.experience, low=0, high=EXPERIENCE_LIMIT)
+            raise Refused("experience", "out_of_range", low=0, high=EXPERIENCE_LIMIT)
