@@ -25,25 +25,25 @@ class Command(BaseCommand):
         parser.add_argument("slug", help="the pool's address: letters, digits, hyphens")
         parser.add_argument("--name", required=True)
         parser.add_argument("--system", required=True, help=f"one of {', '.join(systems.keys())}")
-        parser.add_argument("--set", metavar="NAME=VALUE", action="append", default=[], dest="settings")
+        parser.add_argument("--set", metavar="NAME=VALUE", action="append", default=[], dest="parameters")
         parser.add_argument("--game", choices=Pool.Game.values)
         parser.add_argument("--shown-decimals", type=int)
         parser.add_argument(
             "--provisional-below", metavar="EXPERIENCE", help="experience from which a rating is settled; 'none': nobody is grey"
         )
 
-    def handle(self, *args: Any, slug: str, name: str, system: str, settings: list[str], **options: Any) -> None:
-        parameters: dict[str, object] = {}
-        for setting in settings:
+    def handle(self, *args: Any, slug: str, name: str, system: str, parameters: list[str], **options: Any) -> None:
+        values: dict[str, object] = {}
+        for setting in parameters:
             key, equals, text = setting.partition("=")
             if not equals or not key:
                 raise CommandError(_("--set takes NAME=VALUE, not “%(given)s”.") % {"given": setting})
-            if key in parameters:
+            if key in values:
                 raise CommandError(_("--set names “%(name)s” twice.") % {"name": key})
             try:
-                parameters[key] = json.loads(text)
+                values[key] = json.loads(text)
             except ValueError:
-                parameters[key] = text
+                values[key] = text
         given: dict[str, Any] = {}
         if options["provisional_below"] is not None:
             text = options["provisional_below"]
@@ -55,7 +55,7 @@ class Command(BaseCommand):
                 slug,
                 name=name,
                 system=system,
-                parameters=parameters,
+                parameters=values,
                 game=options["game"],
                 shown_decimals=options["shown_decimals"],
                 **given,
