@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import User
 from django.db import IntegrityError, OperationalError, transaction
 from django.utils import timezone
 
@@ -51,7 +51,7 @@ class Entry:
     external_id: str = ""
     match: Match | None = None
     entry_token: uuid.UUID | None = None
-    entered_by: AbstractBaseUser | None = None
+    entered_by: User | None = None
 
 
 class Conflict(Exception):
@@ -244,7 +244,9 @@ def _stored(entries: Sequence[Entry]) -> dict[object, _Seated]:
 
 def _prepare(pool: Pool, entry: Entry, opened: Match | None, now: datetime) -> _Seated:
     """The match and its participants as they will be stored. Raises Conflict where the open match is not as it was read."""
-    if entry.match is not None and (opened is None or opened.status != Match.Status.OPEN or opened.version != entry.match.version):
+    if entry.match is not None and (
+        opened is None or opened.status != Match.Status.OPEN or opened.version != entry.match.version
+    ):
         if opened is None:
             raise Conflict(entry.match, ["status"])
         raise Conflict(opened, differences(opened, list(opened.participants.all()), pool, entry) or ["status"])

@@ -130,7 +130,9 @@ def _freewhist(
         places = {player.pk: place for place, player in enumerate(order, start=1)}
         if dice.random() < 0.1:
             places[order[2].pk] = 2  # the second place is shared
-        result = Result(places=tuple(places[player.pk] for player in table), deals=dice.choice((4, 12, 16, 16, 24)), kind=Kind.TABLE)
+        result = Result(
+            places=tuple(places[player.pk] for player in table), deals=dice.choice((4, 12, 16, 16, 24)), kind=Kind.TABLE
+        )
         yield Entry(players=table, result=result, ended_at=ended_at)
 
 

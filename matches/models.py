@@ -49,7 +49,9 @@ class MatchTerms(models.Model):
             models.CheckConstraint(
                 condition=Q(length=None) | Q(length__gte=LENGTHS.start, length__lt=LENGTHS.stop), name="%(class)s_length"
             ),
-            models.CheckConstraint(condition=Q(deals=None) | Q(deals__gte=DEALS.start, deals__lt=DEALS.stop), name="%(class)s_deals"),
+            models.CheckConstraint(
+                condition=Q(deals=None) | Q(deals__gte=DEALS.start, deals__lt=DEALS.stop), name="%(class)s_deals"
+            ),
             models.CheckConstraint(condition=Q(stake=None) | Q(stake__gt=0), name="%(class)s_stake"),
         ]
 
@@ -91,7 +93,12 @@ class Match(MatchTerms):
     version = models.PositiveIntegerField(default=1, editable=False)
     entry_token = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     entered_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, editable=False, related_name="+", verbose_name=_("entered by")
+        settings.AUTH_USER_MODEL,
+        on_delete=models.SET_NULL,
+        null=True,
+        editable=False,
+        related_name="+",
+        verbose_name=_("entered by"),
     )
     created_at = models.DateTimeField(_("entered"), default=timezone.now, editable=False)
     completed_at = models.DateTimeField(_("completed"), null=True, editable=False)
@@ -102,16 +109,21 @@ class Match(MatchTerms):
         verbose_name_plural = _("matches")
         constraints = [
             *MatchTerms.Meta.constraints,
-            models.CheckConstraint(condition=Q(points=None) | Q(points__gte=POINTS.start, points__lt=POINTS.stop), name="match_points"),
+            models.CheckConstraint(
+                condition=Q(points=None) | Q(points__gte=POINTS.start, points__lt=POINTS.stop), name="match_points"
+            ),
             models.CheckConstraint(condition=Q(chance=None) | Q(chance__gte=0, chance__lte=1), name="match_chance"),
             models.CheckConstraint(
-                condition=Q(status="open", completed_at=None) | ~Q(status="open") & Q(ended_at__isnull=False, completed_at__isnull=False),
+                condition=Q(status="open", completed_at=None)
+                | ~Q(status="open") & Q(ended_at__isnull=False, completed_at__isnull=False),
                 name="match_completed_has_end",
             ),
             models.UniqueConstraint(fields=("source", "external_id"), condition=~Q(external_id=""), name="match_once_per_source"),
         ]
         indexes = [
-            models.Index(F("pool"), *(F(name) for name in ORDER), condition=Q(status="completed", not_counted=""), name="match_rated_order"),
+            models.Index(
+                F("pool"), *(F(name) for name in ORDER), condition=Q(status="completed", not_counted=""), name="match_rated_order"
+            ),
             models.Index(fields=("pool", "-ended_at"), name="match_latest"),
         ]
 
@@ -133,9 +145,9 @@ class Match(MatchTerms):
 
     def result(self, seats: Sequence[Participant] | None = None) -> Result:
         """The match as the rating systems see it, with its participants in the order of seats: those given, else its own."""
-        seats = self.participants.all() if seats is None else seats
-        scores = tuple(seat.score for seat in seats if seat.score is not None)
-        places = tuple(seat.place for seat in seats if seat.place is not None)
+        at_table = list(self.participants.all()) if seats is None else seats
+        scores = tuple(seat.score for seat in at_table if seat.score is not None)
+        places = tuple(seat.place for seat in at_table if seat.place is not None)
         return Result(
             scores=scores or None,
             chance=self.chance,

@@ -56,8 +56,9 @@ def rate_matches(matches: Sequence[Match], *, pool: Pool, exclusive: bool, now: 
             except Refused as refused:
                 raise MatchRefused(match, refused) from refused
             return
+        seen = [Seat(rating.value, rating.experience) for rating in at_table]
         try:
-            rated = pool.rating_system.rate([Seat(rating.value, rating.experience) for rating in at_table], match.result())
+            rated = pool.rating_system.rate(seen, match.result())
             lines += ledger.book(match_key(match), at_table, rated)
         except Refused as refused:
             raise MatchRefused(match, refused) from refused

@@ -48,8 +48,9 @@ def replay(pool: Pool, now: datetime) -> int:
     players = Participant.objects.filter(match__pool=pool, match__status=Match.Status.COMPLETED, match__not_counted="")
     rated_players = set(Rating.objects.filter(pool=pool).values_list("player_id", flat=True))
     ratings = ledger.lock_ratings(pool, rated_players | set(players.values_list("player_id", flat=True)), now)
+    stored_ratings = {player_id: ledger.state(rating) for player_id, rating in ratings.items()}
     for rating in ratings.values():
-        ledger.reset(rating, pool, now)
+        ledger.reset(rating)
 
     stored = {
         (line.match_id, line.player_id): line for line in RatingChange.objects.filter(rating__pool=pool).iterator(chunk_size=5000)
@@ -67,5 +68,6 @@ def replay(pool: Pool, now: datetime) -> int:
                 changed.append(line)
     gone = [line.pk for line in stored.values()]
     ledger.rewrite(changed, gone)
-    ledger.write(pool, ratings.values(), new, now)
+    moved = [rating for player_id, rating in ratings.items() if ledger.state(rating) != stored_ratings[player_id]]
+    ledger.write(pool, moved, new, now)
     return len(new) + len(changed) + len(gone)

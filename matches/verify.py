@@ -6,7 +6,7 @@ replay, no set-based step. It reads in one snapshot, holds nothing up and writes
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -142,7 +142,7 @@ def _rating_expected(pool: Pool, rating: Rating, state: Running) -> dict[str, ob
     }
 
 
-def _differences(player: str, match: int | None, row: object, expected: dict[str, object]) -> Iterator[Difference]:
+def _differences(player: str, match: int | None, row: object, expected: Mapping[str, object]) -> Iterator[Difference]:
     for name, value in expected.items():
         stored = getattr(row, name)
         if stored != value:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from django.contrib.auth.models import AbstractBaseUser
@@ -15,7 +15,6 @@ from players import systems
 from players.ledger import BATCH, chunks
 from players.models import Player, Pool, Tier
 from players.names import NAME_MAX, clean_name, name_key, name_slug
-
 
 DEFAULT: Any = object()
 """Stands for the system's default where None has a meaning of its own."""
@@ -37,7 +36,10 @@ def create_pool(
         known = systems.get(system)
     except systems.UnknownSystem:
         raise ValidationError(
-            {"system": _("There is no rating system “%(key)s”. Known: %(known)s.") % {"key": system, "known": ", ".join(systems.keys())}}
+            {
+                "system": _("There is no rating system “%(key)s”. Known: %(known)s.")
+                % {"key": system, "known": ", ".join(systems.keys())}
+            }
         ) from None
     pool = Pool(
         slug=slug,
@@ -68,38 +70,42 @@ def create_players(names: Iterable[str], **fields: Any) -> list[Player]:
     for name in wanted:
         if not name or len(name) > NAME_MAX:
             raise ValidationError({"name": _("A name has 1 to %(most)d characters.") % {"most": NAME_MAX}})
-    keys, slugs = Taken("name_key", map(name_key, wanted)), Taken("slug", map(name_slug, wanted))
+    keys = Taken("name_key", wanted, key=name_key)
+    slugs = Taken("slug", map(name_slug, wanted))
     made = []
     for name in wanted:
-        unique = keys.free(lambda number, name=name: name if number == 1 else f"{name[: NAME_MAX - 8]} ({number})", name_key)
-        slug = slugs.free(lambda number, base=name_slug(unique): base if number == 1 else f"{base}-{number}")
+        unique = keys.free(f"{name[: NAME_MAX - 8]} ({number})" if number else name for number in _numbers())
+        slug = slugs.free(f"{name_slug(unique)}-{number}" if number else name_slug(unique) for number in _numbers())
         made.append(Player(name=unique, name_key=name_key(unique), slug=slug, **fields))
     return Player.objects.bulk_create(made, batch_size=BATCH)
+
+
+def _numbers() -> Iterator[int]:
+    """Nothing for the first of a name, then 2, 3, …"""
+    yield 0
+    yield from itertools.count(2)
 
 
 class Taken:
     """The values of a unique field of Player that are in use, those to be stored next included."""
 
-    def __init__(self, field: str, wanted: Iterable[str]) -> None:
-        self.field = field
-        self.known = {value: False for value in wanted}
-        for chunk in chunks(sorted(self.known)):
+    def __init__(self, field: str, wanted: Iterable[str], key: Callable[[str], str] = str) -> None:
+        self.field, self.key = field, key
+        self.in_use = {key(value): False for value in wanted}
+        for chunk in chunks(sorted(self.in_use)):
             rows = Player.objects.filter(**{f"{field}__in": chunk}).values_list(field, flat=True)
-            self.known.update(dict.fromkeys(rows, True))
+            self.in_use.update(dict.fromkeys(rows, True))
 
-    def free(self, candidate: Callable[[int], str], key: Callable[[str], str] = str) -> str:
-        """The first of candidate(1), candidate(2), … whose key is free; from now on it is taken."""
-        for number in itertools.count(1):
-            value = candidate(number)
-            if not self._in_use(key(value)):
-                self.known[key(value)] = True
-                return value
-        raise AssertionError("there is always another number")
+    def free(self, candidates: Iterable[str]) -> str:
+        """The first of the candidates that is free; from now on it is taken. There must be one."""
+        value = next(value for value in candidates if not self._is_in_use(self.key(value)))
+        self.in_use[self.key(value)] = True
+        return value
 
-    def _in_use(self, value: str) -> bool:
-        if value not in self.known:
-            self.known[value] = Player.objects.filter(**{self.field: value}).exists()
-        return self.known[value]
+    def _is_in_use(self, value: str) -> bool:
+        if value not in self.in_use:
+            self.in_use[value] = Player.objects.filter(**{self.field: value}).exists()
+        return self.in_use[value]
 
 
 def players_by_name(names: Iterable[str]) -> dict[str, Player]:

@@ -44,9 +44,14 @@ def complete(pool: Pool, *entries: Entry, now: datetime = NOW) -> list[Match]:
 
 def values(pool: Pool) -> dict[str, tuple[float, int]]:
     """Rating and experience by the player's name."""
-    return {rating.player.name: (rating.value, rating.experience) for rating in Rating.objects.filter(pool=pool).select_related("player")}
+    return {
+        rating.player.name: (rating.value, rating.experience)
+        for rating in Rating.objects.filter(pool=pool).select_related("player")
+    }
 
 
 def history(player: Player, pool: Pool) -> Sequence[RatingChange]:
     """A player's changes in the order of rating."""
-    return list(RatingChange.objects.filter(rating__pool=pool, player=player).order_by("ended_at", "timed", "sequence", "match_id"))
+    return list(
+        RatingChange.objects.filter(rating__pool=pool, player=player).order_by("ended_at", "timed", "sequence", "match_id")
+    )

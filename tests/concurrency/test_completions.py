@@ -108,7 +108,8 @@ def test_four_player_tables_crossing() -> None:
     pool, players = pool_of("freewhist"), people(6)
     dice = random.Random(5)
     entries = [
-        Entry(players=dice.sample(players, 4), result=Result(places=(1, 2, 3, 4), deals=16), ended_at=at(number)) for number in range(12)
+        Entry(players=dice.sample(players, 4), result=Result(places=(1, 2, 3, 4), deals=16), ended_at=at(number))
+        for number in range(12)
     ]
     answers = at_once([lambda entry=entry: complete_match(pool, entry, now=NOW) for entry in entries])
     assert [answer for answer in answers if not isinstance(answer, Match)] == []
@@ -150,7 +151,10 @@ def test_an_earlier_match_that_commits_second_rerates_the_later_one() -> None:
     """Both have read the same ratings when the later match commits first; the earlier one then replays."""
     pool, (one, two) = pool_of("fibs"), people(2)
     answers = at_once(
-        [lambda number=number: complete_match(pool, won(one, two, at(20 - number), length=number + 1), now=NOW) for number in range(12)]
+        [
+            lambda number=number: complete_match(pool, won(one, two, at(20 - number), length=number + 1), now=NOW)
+            for number in range(12)
+        ]
     )
     assert [answer for answer in answers if not isinstance(answer, Match)] == []
     assert_whole(pool, 12)

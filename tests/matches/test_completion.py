@@ -34,7 +34,14 @@ def test_a_win_moves_both_ratings_at_once() -> None:
     assert values(pool)["Player 1"] == (pytest.approx(1500 + 23.2863, abs=1e-4), 5)
     assert values(pool)["Player 2"] == (pytest.approx(1500 - 23.2863, abs=1e-4), 5)
     [line] = history(vera, pool)
-    assert (line.match_id, line.before, line.experience_before, line.experience_after, line.score, line.expected) == (match.pk, 1500.0, 0, 5, 1.0, 0.5)
+    assert (line.match_id, line.before, line.experience_before, line.experience_after, line.score, line.expected) == (
+        match.pk,
+        1500.0,
+        0,
+        5,
+        1.0,
+        0.5,
+    )
     assert line.after == line.before + line.change
     assert match.status == Match.Status.COMPLETED and match.completed_at == NOW and match.not_counted == ""
     rating = Rating.objects.get(player=vera, pool=pool)
@@ -212,7 +219,8 @@ def test_two_matches_at_one_instant_are_rated_in_the_order_of_sequence_then_entr
 def test_one_by_one_in_a_batch_and_late_give_the_same_bits() -> None:
     pool, players = pool_of("fibs"), people(4)
     entries = [
-        won(players[n % 4], players[(n + 1 + n // 4 % 3) % 4], at(n), length=n % 9 + 1, source="s", external_id=str(n)) for n in range(24)
+        won(players[n % 4], players[(n + 1 + n // 4 % 3) % 4], at(n), length=n % 9 + 1, source="s", external_id=str(n))
+        for n in range(24)
     ]
     complete_matches(pool, entries, now=NOW)
     batch = values(pool)
@@ -235,7 +243,9 @@ def queries(pool_slug: str, entries: list[Entry]) -> int:
 def test_a_batch_takes_as_many_statements_as_one_match() -> None:
     players = people(6)
     one = queries("fibs", [won(players[0], players[1], at(0))])
-    many = queries("fibs", [won(players[n % 6], players[(n + 1) % 6], at(1 + n)) for n in range(24)])  # SQLite: below its limit of variables
+    many = queries(
+        "fibs", [won(players[n % 6], players[(n + 1) % 6], at(1 + n)) for n in range(24)]
+    )  # SQLite: below its limit of variables
     assert one == many
     assert one <= 14
 

@@ -21,4 +21,6 @@ class Command(BaseCommand):
             self.stdout.write(_("Loaded the demo: %(count)d matches.") % {"count": count})
         for login in demo.demo_logins():
             role = _("organiser, may use /admin/") if login == demo.STAFF_LOGIN else _("player")
-            self.stdout.write(_("Demo login: %(login)s / %(password)s (%(role)s)") % {"login": login, "password": demo.PASSWORD, "role": role})
+            self.stdout.write(
+                _("Demo login: %(login)s / %(password)s (%(role)s)") % {"login": login, "password": demo.PASSWORD, "role": role}
+            )

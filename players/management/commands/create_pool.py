@@ -17,7 +17,7 @@ from players.services import create_pool
 class Command(BaseCommand):
     help = (
         "Make a pool: manage.py create_pool club --name 'The club' --system fibs --set start=1800 --set ramp=null. "
-        "A value is JSON (1800, null, \"after\", {\"highest\": 3}); what is no JSON is taken as text. "
+        'A value is JSON (1800, null, "after", {"highest": 3}); what is no JSON is taken as text. '
         "What is not set takes the system's default."
     )
 
@@ -63,4 +63,6 @@ class Command(BaseCommand):
         except ValidationError as error:
             lines = [f"{field}: {' '.join(messages)}" for field, messages in error.message_dict.items()]
             raise CommandError("\n".join(lines)) from None
-        self.stdout.write(_("Made the pool %(slug)s: %(parameters)s") % {"slug": pool.slug, "parameters": json.dumps(pool.parameters)})
+        self.stdout.write(
+            _("Made the pool %(slug)s: %(parameters)s") % {"slug": pool.slug, "parameters": json.dumps(pool.parameters)}
+        )
