@@ -37,7 +37,8 @@ def rate_matches(matches: Sequence[Match], *, pool: Pool, exclusive: bool, now: 
     """Rate those of the matches (in the order of rating) that count.
 
     Where all of them come after what their players have played, they are rated on top of the ratings; else the pool is replayed.
-    Raises LateMatch where that needs the pool exclusively and it is held shared, MatchRefused where a rating would leave its range.
+    Raises LateMatch where that takes the pool exclusively and it is held shared, MatchRefused where a rating would leave its
+    range.
     """
     counted = [match for match in matches if not match.not_counted]
     if not counted:

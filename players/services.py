@@ -65,7 +65,10 @@ def create_player(name: str, *, user: AbstractBaseUser | None = None, **fields: 
 
 @transaction.atomic
 def create_players(names: Iterable[str], **fields: Any) -> list[Player]:
-    """Make players, in the order of the names, set-based; namesakes get a number. Raises ValidationError for an empty or long name."""
+    """Make players, in the order of the names, set-based; namesakes get a number.
+
+    Raises ValidationError where a name is empty or too long.
+    """
     wanted = [clean_name(name) for name in names]
     for name in wanted:
         if not name or len(name) > NAME_MAX:
