@@ -181,7 +181,7 @@ def write(pool: Pool, ratings: Collection[Rating], new: Collection[RatingChange]
     for rating in ratings:
         settle_standing(rating, pool, now)
     RatingChange.objects.bulk_create(new, batch_size=BATCH)
-    _overwrite(ratings, (*STATE_FIELDS, *STANDING_FIELDS))
+    _store(ratings, (*STATE_FIELDS, *STANDING_FIELDS))
 
 
 def rewrite(changed: Collection[RatingChange], gone: Collection[int]) -> None:
@@ -190,6 +190,13 @@ def rewrite(changed: Collection[RatingChange], gone: Collection[int]) -> None:
     _overwrite(changed, CHANGE_FIELDS)
     for chunk in chunks(sorted(gone)):
         RatingChange.objects.filter(pk__in=chunk).delete()
+
+
+def _store(ratings: Collection[Rating], fields: Sequence[str]) -> None:
+    """Overwrite ratings that are locked, as the next version of each."""
+    for rating in ratings:
+        rating.version += 1
+    _overwrite(ratings, (*fields, "version"))
 
 
 def _overwrite(rows: Collection[Row], fields: Sequence[str]) -> None:
@@ -209,7 +216,7 @@ def set_openings(pool: Pool, openings: Mapping[int, Opening], now: datetime) -> 
         if not rating.matches:
             reset(rating)
             settle_standing(rating, pool, now)
-    _overwrite(ratings.values(), (*OPENING_FIELDS, *STATE_FIELDS, *STANDING_FIELDS))
+    _store(ratings.values(), (*OPENING_FIELDS, *STATE_FIELDS, *STANDING_FIELDS))
 
 
 @transaction.atomic
@@ -235,7 +242,7 @@ def update_standings(pool_id: int, now: datetime) -> int:
     ids = list(stale.order_by("player_id").select_for_update(no_key=True, skip_locked=True).values_list("pk", flat=True))
     for chunk in chunks(ids):
         Rating.objects.filter(pk__in=chunk).update(
-            standing=fresh, standing_at=now, rank_points=RankPoints(fresh, pool.shown_decimals)
+            version=F("version") + 1, standing=fresh, standing_at=now, rank_points=RankPoints(fresh, pool.shown_decimals)
         )
     return len(ids)
 
@@ -247,4 +254,4 @@ def refresh_standings(pool_id: int, now: datetime) -> None:
     ratings = list(Rating.objects.select_for_update(no_key=True).filter(pool=pool).order_by("player_id"))
     for rating in ratings:
         settle_standing(rating, pool, now)
-    _overwrite(ratings, STANDING_FIELDS)
+    _store(ratings, STANDING_FIELDS)

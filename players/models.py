@@ -186,6 +186,9 @@ class Rating(models.Model):
     last_timed = models.BooleanField(null=True)
     last_sequence = models.BigIntegerField(null=True)
     last_match = models.ForeignKey("matches.Match", on_delete=models.PROTECT, null=True, related_name="+")
+    version = models.PositiveBigIntegerField(
+        default=0, help_text="Rises with every write, so that a cache knows which of two is newer."
+    )
 
     class Meta:
         verbose_name = _("rating")
