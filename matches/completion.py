@@ -11,6 +11,7 @@ import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, OperationalError, transaction
@@ -111,6 +112,74 @@ def complete_matches(
     return _complete(pool, entries, exclusive=True, now=now)
 
 
+def save_open(
+    pool: Pool,
+    *,
+    players: Sequence[Player],
+    terms: Result,
+    match: Match | None = None,
+    entry_token: uuid.UUID | None = None,
+    entered_by: User | None = None,
+) -> Match:
+    """Store a match that is not finished: who plays, and on which terms. It is rated nowhere.
+
+    `match` is the open match that this changes, read at `match.version`. The same entry token again answers the stored match.
+    Raises Refused, and Conflict as `complete_matches` does.
+    """
+    try:
+        return _save_open(pool, players, terms, match, entry_token, entered_by)
+    except IntegrityError as error:
+        if not _lost_race(error):
+            raise
+    return _save_open(pool, players, terms, match, entry_token, entered_by)
+
+
+@transaction.atomic
+def _save_open(
+    pool: Pool,
+    players: Sequence[Player],
+    terms: Result,
+    match: Match | None,
+    entry_token: uuid.UUID | None,
+    entered_by: User | None,
+) -> Match:
+    locked = Match.objects.select_for_update(no_key=True, of=("self",))
+    stored = locked.filter(pk=match.pk).first() if match is not None else None
+    known = Match.objects.filter(entry_token=entry_token).first() if entry_token is not None else None
+    if known is not None:
+        if differing := _differing_terms(known, list(known.participants.all()), pool, players, terms):
+            raise Conflict(known, differing)
+        return known
+    if match is not None:
+        if stored is None:
+            raise Conflict(match, ["status"])
+        if stored.status != Match.Status.OPEN or stored.version != match.version:
+            raise Conflict(stored, _differing_terms(stored, list(stored.participants.all()), pool, players, terms) or ["status"])
+    check_players(pool, players)
+    check_terms(pool, terms)
+    match = stored or Match(version=0)
+    match.pool, match.entered_by = pool, entered_by
+    match.entry_token = entry_token or match.entry_token
+    match.version += 1
+    for name in TERMS:
+        setattr(match, name, getattr(terms, name))
+    match.save()
+    match.participants.all().delete()
+    Participant.objects.bulk_create(
+        Participant(match=match, player=player, seat=seat) for seat, player in enumerate(players, start=1)
+    )
+    return match
+
+
+@transaction.atomic
+def delete_open(match_id: int) -> bool:
+    """Delete a match that is not finished; whether there was one. A completed match is never deleted."""
+    match = Match.objects.select_for_update(of=("self",)).filter(pk=match_id, status=Match.Status.OPEN).first()
+    if match is not None:
+        match.delete()
+    return match is not None
+
+
 def _lost_race(error: Exception) -> bool:
     """Whether another writer got in between: the same id or token (unique violation), or two batches crossing (deadlock).
 
@@ -155,12 +224,8 @@ def _complete(pool: Pool, entries: Sequence[Entry], *, exclusive: bool, now: dat
 
 def check_entry(pool: Pool, entry: Entry, openings: Mapping[int, date], *, now: datetime) -> None:
     """Raise Refused unless the entry is a possible result of the pool, counted or not. `openings` are those of its players."""
-    system = pool.rating_system
-    if len(entry.players) != system.seats:
-        raise Refused("players", "wrong_number", needed=system.seats, given=len(entry.players))
-    if len({player.pk for player in entry.players}) != len(entry.players):
-        raise Refused("players", "same_player")
-    system.check(entry.result)
+    check_players(pool, entry.players)
+    pool.rating_system.check(entry.result)
     if _instant(entry) > now + MOST_AHEAD:
         raise Refused("ended_at", "in_future")
     if _instant(entry) < EARLIEST:
@@ -174,6 +239,28 @@ def check_entry(pool: Pool, entry: Entry, openings: Mapping[int, date], *, now: 
         opened_on = openings.get(player.pk)
         if opened_on is not None and entry.ended_at.date() < opened_on:
             raise Refused("ended_at", "before_opening", player=player.name, opened_on=opened_on.isoformat())
+
+
+def check_players(pool: Pool, players: Sequence[Player]) -> None:
+    """Raise Refused unless there is one player for each seat, and nobody twice."""
+    seats = pool.rating_system.seats
+    if len(players) != seats:
+        raise Refused("players", "wrong_number", needed=seats, given=len(players))
+    if len({player.pk for player in players}) != len(players):
+        raise Refused("players", "same_player")
+
+
+def check_terms(pool: Pool, terms: Result) -> None:
+    """Raise Refused unless a match on these terms could be completed in the pool. What only its end will tell is supposed."""
+    system = pool.rating_system
+    supposed: dict[str, Any] = {}
+    if "scores" in system.uses:
+        supposed["scores"] = (1.0, 0.0)
+    if "places" in system.uses:
+        supposed["places"] = tuple(range(1, system.seats + 1))
+    if "points" in system.uses and terms.length is None:
+        supposed["points"] = 1
+    system.check(replace(terms, **supposed))
 
 
 def openings_of(pool: Pool, entries: Iterable[Entry]) -> dict[int, date]:
@@ -190,16 +277,23 @@ def openings_of(pool: Pool, entries: Iterable[Entry]) -> dict[int, date]:
 
 def differences(match: Match, seats: Sequence[Participant], pool: Pool, entry: Entry) -> list[str]:
     """The names of the fields in which a match with its participants and an entry differ."""
-    sent, kept = _normal(entry.result), match.result(seats)
+    names = _differing_terms(match, seats, pool, entry.players, _normal(entry.result))
+    if (match.ended_at, match.timed) != (_instant(entry), entry.timed):
+        names.append("ended_at")
+    if match.sequence != entry.sequence:
+        names.append("sequence")
+    return names
+
+
+def _differing_terms(
+    match: Match, seats: Sequence[Participant], pool: Pool, players: Sequence[Player], sent: Result
+) -> list[str]:
+    kept = match.result(seats)
     names = [name for name in RESULT_FIELDS if getattr(sent, name) != getattr(kept, name)]
-    for name, differs in (
-        ("pool", match.pool_id != pool.pk),
-        ("players", [seat.player_id for seat in seats] != [player.pk for player in entry.players]),
-        ("ended_at", (match.ended_at, match.timed) != (_instant(entry), entry.timed)),
-        ("sequence", match.sequence != entry.sequence),
-    ):
-        if differs:
-            names.append(name)
+    if match.pool_id != pool.pk:
+        names.append("pool")
+    if [seat.player_id for seat in seats] != [player.pk for player in players]:
+        names.append("players")
     return names
 
 
@@ -257,7 +351,12 @@ def _prepare(pool: Pool, entry: Entry, opened: Match | None, now: datetime) -> _
     for name in TERMS:
         setattr(match, name, getattr(result, name))
     match.ended_at, match.timed, match.sequence = _instant(entry), entry.timed, entry.sequence
-    match.source, match.external_id, match.entered_by = entry.source, entry.external_id, entry.entered_by
+    match.entered_by = entry.entered_by
+    if opened is None or entry.external_id:
+        match.source, match.external_id = entry.source, entry.external_id
+    if entry.entry_token is not None:
+        # That of the form that was sent last: by it a second click finds what the first one did.
+        match.entry_token = entry.entry_token
     match.status, match.completed_at = Match.Status.COMPLETED, now
     match.not_counted = reason.code if reason else ""
     scores: Sequence[float | None] = result.scores or (None,) * len(entry.players)
