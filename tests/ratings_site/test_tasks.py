@@ -42,17 +42,19 @@ def closed_port() -> int:
         return server.getsockname()[1]
 
 
-@pytest.mark.parametrize("broker_port", ["closed_port", "silent_port"])
-def test_a_publish_waits_about_a_second_for_a_broker_that_is_gone(broker_port, request, tmp_path):
+# Seen: 0.1 and 1.1 seconds, and 2.1 where a closed port is tried once more. Without a timeout a silent port takes for ever.
+@pytest.mark.parametrize(("broker_port", "limit"), [("closed_port", 2), ("silent_port", 4)])
+def test_a_publish_waits_about_a_second_for_a_broker_that_is_gone(broker_port, limit, request, tmp_path):
     url = f"redis://127.0.0.1:{request.getfixturevalue(broker_port)}/0"
     waits = [float(line) for line in process.output(PUBLISH, DEBUG="1", VAR_DIR=str(tmp_path), REDIS_URL=url).split()]
     assert len(waits) == 2, "each publish fails, and says so"
-    # Retries would take much longer, and no timeout would take for ever.
-    assert max(waits) < 4
+    assert max(waits) < limit
 
 
 @pytest.fixture
 def folder_queue(tmp_path) -> Iterator[kombu.simple.SimpleQueue]:
+    # kombu remembers for the whole process which queues it has declared, whatever the folder.
+    broker.Transport.global_state.clear()
     folders = {name: str(tmp_path) for name in ("data_folder_in", "data_folder_out", "control_folder")}
     with kombu.Connection("filesystem://localhost", transport=broker.Transport, transport_options=folders) as connection:
         yield connection.SimpleQueue("tasks")
