@@ -10,7 +10,7 @@ from django.db.models import prefetch_related_objects
 from matches import replay
 from matches.models import Match
 from players import ledger
-from players.models import Pool, Rating, RatingChange
+from players.models import Pool
 from players.systems.base import Refused, Seat
 
 
@@ -46,27 +46,20 @@ def rate_matches(matches: Sequence[Match], *, pool: Pool, exclusive: bool, now: 
     prefetch_related_objects(counted, "participants")
     seats = {match.pk: [seat.player_id for seat in match.participants.all()] for match in counted}
     ratings = ledger.lock_ratings(pool, {player for players in seats.values() for player in players}, now)
-    lines: list[RatingChange] = []
+    states = {player_id: ledger.running(rating) for player_id, rating in ratings.items()}
+    lines: list[ledger.Line] = []
     for match in counted:
-        at_table = [ratings[player_id] for player_id in seats[match.pk]]
-        if any(comes_before(match, rating) for rating in at_table):
-            if not exclusive:
-                raise LateMatch
-            try:
-                replay.replay(pool, now)
-            except Refused as refused:
-                raise MatchRefused(match, refused) from refused
-            return
-        seen = [Seat(rating.value, rating.experience) for rating in at_table]
+        key, at_table = match_key(match), [states[player_id] for player_id in seats[match.pk]]
         try:
-            rated = pool.rating_system.rate(seen, match.result())
-            lines += ledger.book(match_key(match), at_table, rated)
+            if any(player.last is not None and key < player.last for player in at_table):
+                if not exclusive:
+                    raise LateMatch
+                replay.replay(pool, now, since=min(match_key(match) for match in counted))
+                return
+            rated = pool.rating_system.rate([Seat(player.value, player.experience) for player in at_table], match.result())
+            lines += ledger.book(key, seats[match.pk], at_table, rated)
         except Refused as refused:
             raise MatchRefused(match, refused) from refused
-    ledger.write(pool, ratings.values(), lines, now)
-
-
-def comes_before(match: Match, rating: Rating) -> bool:
-    """Whether the match comes before the player's last counted one."""
-    last = ledger.last_order(rating)
-    return last is not None and match_key(match).order < last
+    for player_id, state in states.items():
+        ledger.settle(ratings[player_id], state)
+    ledger.write(pool, ratings, lines, now)

@@ -1,15 +1,15 @@
 """The one place that writes Rating and RatingChange.
 
-`lock_ratings` takes the rows, `book` applies what a system answered to a rating in memory and makes the line of its history,
-`write` stores both. `set_opening`, `refresh_standings` and `update_standings` change what is not a match's doing.
+`lock_ratings` takes the rows, `book` applies what a system answered to players in memory and makes the lines of their history,
+`settle` and `write` store both. `set_opening`, `refresh_standings` and `update_standings` change what is not a match's doing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from django.db import transaction
 from django.db.models import Case, ExpressionWrapper, F, FloatField, Value, When
@@ -40,32 +40,84 @@ STATE_FIELDS = (
 )
 STANDING_FIELDS = ("standing", "standing_at", "rank_points")
 OPENING_FIELDS = ("opening", "opening_experience", "opened_on")
-CHANGE_FIELDS = (
-    "before",
-    "change",
-    "after",
-    "experience_before",
-    "experience_after",
-    "score",
-    "expected",
-    "ended_at",
-    "timed",
-    "sequence",
-)
 
 
-@dataclass(frozen=True, slots=True)
-class MatchKey:
-    """A match's place in the order of rating."""
+class MatchKey(NamedTuple):
+    """A match's place in the order of rating: compares as the order does."""
 
     ended_at: datetime
     timed: bool
     sequence: int
     id: int
 
-    @property
-    def order(self) -> tuple[datetime, bool, int, int]:
-        return (self.ended_at, self.timed, self.sequence, self.id)
+
+class Line(NamedTuple):
+    """One line of the history: what a match did to a player's rating. The fields are those of RatingChange."""
+
+    match_id: int
+    player_id: int
+    before: float
+    change: float
+    after: float
+    experience_before: int
+    experience_after: int
+    score: float
+    expected: float
+    ended_at: datetime
+    timed: bool
+    sequence: int
+
+
+LINE_FIELDS = Line._fields
+
+
+class Running:
+    """A player's rating (points), experience and count of matches while matches are rated in memory, one after the other.
+
+    `peak` is the highest rating so far and `peak_match_id` the match that reached it (None: the opening); `last` the last match.
+    """
+
+    __slots__ = ("experience", "last", "matches", "peak", "peak_match_id", "value")
+
+    def __init__(
+        self,
+        value: float,
+        experience: int,
+        matches: int = 0,
+        peak: float | None = None,
+        peak_match_id: int | None = None,
+        last: MatchKey | None = None,
+    ) -> None:
+        self.value, self.experience, self.matches, self.last = value, experience, matches, last
+        self.peak, self.peak_match_id = value if peak is None else peak, peak_match_id
+
+
+def opening_of(rating: Rating) -> Running:
+    """Where a replay starts."""
+    return Running(rating.opening, rating.opening_experience)
+
+
+def running(rating: Rating) -> Running:
+    """Where the next match goes on."""
+    return Running(rating.value, rating.experience, rating.matches, rating.peak, rating.peak_match_id, last_key(rating))
+
+
+def last_key(rating: Rating) -> MatchKey | None:
+    """The place of the player's last counted match in the order of rating, or None before the first."""
+    if rating.last_match_id is None:
+        return None
+    assert rating.last_ended_at is not None and rating.last_timed is not None and rating.last_sequence is not None
+    return MatchKey(rating.last_ended_at, rating.last_timed, rating.last_sequence, rating.last_match_id)
+
+
+def settle(rating: Rating, now_at: Running) -> bool:
+    """Put what matches have made of a rating into its row, in memory; whether that moved it."""
+    before = [getattr(rating, name) for name in STATE_FIELDS]
+    rating.value, rating.experience, rating.matches = now_at.value, now_at.experience, now_at.matches
+    rating.peak, rating.peak_match_id = now_at.peak, now_at.peak_match_id
+    last = now_at.last or (None, None, None, None)
+    rating.last_ended_at, rating.last_timed, rating.last_sequence, rating.last_match_id = last
+    return before != [getattr(rating, name) for name in STATE_FIELDS]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,23 +132,9 @@ class Opening:
 def new_rating(pool: Pool, player_id: int, now: datetime) -> Rating:
     """The rating of a player who has not played in the pool, not stored: the system's start, experience 0."""
     rating = Rating(pool=pool, player_id=player_id, opening=pool.rating_system.start)
-    reset(rating)
+    settle(rating, opening_of(rating))
     settle_standing(rating, pool, now)
     return rating
-
-
-def reset(rating: Rating) -> None:
-    """Put a rating back to its opening, in memory: where a replay starts."""
-    rating.value = rating.peak = rating.opening
-    rating.experience = rating.opening_experience
-    rating.matches = 0
-    rating.peak_match_id = None
-    rating.last_ended_at = rating.last_timed = rating.last_sequence = rating.last_match_id = None
-
-
-def state(rating: Rating) -> tuple[object, ...]:
-    """All that matches have made of the rating: what a replay compares."""
-    return tuple(getattr(rating, name) for name in STATE_FIELDS)
 
 
 def settle_standing(rating: Rating, pool: Pool, now: datetime) -> None:
@@ -130,64 +168,56 @@ def chunks(items: Sequence[T]) -> Iterator[Sequence[T]]:
         yield items[start : start + BATCH]
 
 
-def last_order(rating: Rating) -> tuple[datetime, bool, int, int] | None:
-    """The place of the player's last counted match in the order of rating, or None before the first."""
-    if rating.last_match_id is None:
-        return None
-    assert rating.last_ended_at is not None and rating.last_timed is not None and rating.last_sequence is not None
-    return (rating.last_ended_at, rating.last_timed, rating.last_sequence, rating.last_match_id)
-
-
-def book(match: MatchKey, ratings: Sequence[Rating], rated: Rated) -> list[RatingChange]:
+def book(key: MatchKey, player_ids: Sequence[int], at_table: Sequence[Running], rated: Rated) -> list[Line]:
     """Apply one match's changes to its players' ratings, in memory, and return the lines of their history, in seat order.
 
-    Raises Refused where a rating would leave the accepted range. Standings are settled by `write`.
+    Raises Refused where a rating would leave the accepted range.
     """
+    ended_at, timed, sequence, match_id = key
     lines = []
-    for rating, change, expected, score in zip(ratings, rated.changes, rated.expected, rated.scores, strict=True):
-        before, experience = rating.value, rating.experience
+    for seat, player in enumerate(at_table):
+        before, experience, change = player.value, player.experience, rated.changes[seat]
         after = before + change
         if not -RATING_LIMIT <= after <= RATING_LIMIT:
             raise Refused("rating", "out_of_range", value=after, low=-RATING_LIMIT, high=RATING_LIMIT)
-        rating.value = after
-        rating.experience = experience + rated.gained
-        rating.matches += 1
-        if after > rating.peak:
-            rating.peak, rating.peak_match_id = after, match.id
-        rating.last_ended_at, rating.last_timed, rating.last_sequence, rating.last_match_id = match.order
+        player.value = after
+        player.experience = gained = experience + rated.gained
+        player.matches += 1
+        if after > player.peak:
+            player.peak, player.peak_match_id = after, match_id
+        player.last = key
+        score, expected = rated.scores[seat], rated.expected[seat]
         lines.append(
-            RatingChange(
-                rating_id=rating.pk,
-                match_id=match.id,
-                player_id=rating.player_id,
-                before=before,
-                change=change,
-                after=after,
-                experience_before=experience,
-                experience_after=rating.experience,
-                score=score,
-                expected=expected,
-                ended_at=match.ended_at,
-                timed=match.timed,
-                sequence=match.sequence,
+            Line(
+                match_id, player_ids[seat], before, change, after, experience, gained, score, expected, ended_at, timed, sequence
             )
         )
     return lines
 
 
-def write(pool: Pool, ratings: Collection[Rating], new: Collection[RatingChange], now: datetime) -> None:
-    """Store locked ratings with their standings as of `now`, and new lines of the history."""
+def write(pool: Pool, ratings: Mapping[int, Rating], new: Iterable[Line], now: datetime) -> None:
+    """Store locked ratings (by player id) with their standings as of `now`, and new lines of the history."""
     require_transaction()
-    for rating in ratings:
+    for rating in ratings.values():
         settle_standing(rating, pool, now)
-    RatingChange.objects.bulk_create(new, batch_size=BATCH)
-    _store(ratings, (*STATE_FIELDS, *STANDING_FIELDS))
+    add_lines({player_id: rating.pk for player_id, rating in ratings.items()}, new)
+    _store(ratings.values(), (*STATE_FIELDS, *STANDING_FIELDS))
 
 
-def rewrite(changed: Collection[RatingChange], gone: Collection[int]) -> None:
-    """Store lines of the history that a replay changed and delete those (by id) whose match does not count any more."""
+def _row(rating_ids: Mapping[int, int], line: Line, pk: int | None = None) -> RatingChange:
+    return RatingChange(pk=pk, rating_id=rating_ids[line.player_id], **line._asdict())
+
+
+def add_lines(rating_ids: Mapping[int, int], lines: Iterable[Line]) -> None:
+    """Store new lines of the history; `rating_ids` by player id."""
     require_transaction()
-    _overwrite(changed, CHANGE_FIELDS)
+    RatingChange.objects.bulk_create((_row(rating_ids, line) for line in lines), batch_size=BATCH)
+
+
+def rewrite_lines(rating_ids: Mapping[int, int], changed: Mapping[int, Line], gone: Collection[int]) -> None:
+    """Overwrite lines of the history (by id), and delete those (ids) whose match does not count any more."""
+    require_transaction()
+    _overwrite([_row(rating_ids, line, pk) for pk, line in changed.items()], LINE_FIELDS)
     for chunk in chunks(sorted(gone)):
         RatingChange.objects.filter(pk__in=chunk).delete()
 
@@ -214,7 +244,7 @@ def set_openings(pool: Pool, openings: Mapping[int, Opening], now: datetime) -> 
         rating = ratings[player_id]
         rating.opening, rating.opening_experience, rating.opened_on = opening.rating, opening.experience, opening.on
         if not rating.matches:
-            reset(rating)
+            settle(rating, opening_of(rating))
             settle_standing(rating, pool, now)
     _store(ratings.values(), (*OPENING_FIELDS, *STATE_FIELDS, *STANDING_FIELDS))
 
