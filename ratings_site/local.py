@@ -143,6 +143,7 @@ def run(named: Mapping[str, list[str]]) -> int:
                     print(f"The {name} process ended (exit code {process.returncode}); stopping the others.", file=sys.stderr)
                     return 1
             time.sleep(0.1)
+        print("\nStopping ...", flush=True)
         return 128 + signals[0]
     finally:
         _stop(running.values(), signals)
