@@ -1,0 +1,35 @@
+"""Reads of the rankings: who is where. Every number comes from the stored standing.
+
+Players with at least one counted match are listed by shown standing; equal ones share a rank (1, 2, 2, 4); inside a tie by
+rating, then by player id.
+
+With REDIS_URL set, a sorted set for each pool answers at any size of pool: `players.ledger` tells it of every rating that it
+writes, and a worker rebuilds it where it is missing or wrong. Without it, or while it cannot say, the database answers the same.
+"""
+
+from players.rankings.listing import Bin, Listing, Place, Ranked, tier_of
+from players.rankings.reads import count, distribution, neighbours, page, place, rows
+from players.rankings.rebuild import Busy, changed, is_right, rebuild
+from players.rankings.sql import listed, ranked
+from players.rankings.store import Unavailable
+
+__all__ = [
+    "Bin",
+    "Busy",
+    "Listing",
+    "Place",
+    "Ranked",
+    "Unavailable",
+    "changed",
+    "count",
+    "distribution",
+    "is_right",
+    "listed",
+    "neighbours",
+    "page",
+    "place",
+    "ranked",
+    "rebuild",
+    "rows",
+    "tier_of",
+]

@@ -1,0 +1,83 @@
+"""Reads of the rankings by the database alone, along the index `rating_ranking`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from django.db.models import Count, F, Max, Min, Q, QuerySet, Subquery, Window
+from django.db.models.functions import Coalesce, Rank
+
+from players.models import Pool, Rating
+from players.rankings.listing import Listing, Place, place_of, with_ranks
+
+ORDER = ("-rank_points", "-value", "player_id")
+
+
+def _everyone(pool_id: int) -> QuerySet[Rating]:
+    return Rating.objects.filter(pool=pool_id, matches__gt=0)
+
+
+def listed(pool: Pool) -> QuerySet[Rating]:
+    """The ratings that the pool's ranking lists, in its order, with their players."""
+    return _everyone(pool.pk).select_related("player").order_by(*ORDER)
+
+
+def ranked(pool: Pool) -> QuerySet[Rating]:
+    """`listed` with `rank`. A slice of it keeps the ranks of the whole; far down it is slow, and `rows` is not."""
+    return listed(pool).annotate(rank=Window(Rank(), order_by=F("rank_points").desc()))
+
+
+def count(pool: Pool) -> int:
+    """How many players the ranking lists. One query."""
+    return _everyone(pool.pk).count()
+
+
+def place(rating: Rating) -> Place:
+    """The place of a rating with a counted match. One query, so that its numbers are of one moment."""
+    everyone = _everyone(rating.pool_id)
+    level = everyone.filter(rank_points=rating.rank_points)
+    before_in_tie = Q(value__gt=rating.value) | Q(value=rating.value, player_id__lt=rating.player_id)
+    above, tied, before, below = Pool.objects.values_list(
+        _number_of(everyone.filter(rank_points__gt=rating.rank_points)),
+        _number_of(level),
+        _number_of(level.filter(before_in_tie)),
+        _number_of(everyone.filter(rank_points__lt=rating.rank_points)),
+    ).get(pk=rating.pool_id)
+    return place_of(above, before, below, above + tied + below)
+
+
+def _number_of(rows: QuerySet[Rating]) -> Any:
+    """The number of a pool's rows as a value within another query."""
+    return Coalesce(Subquery(rows.order_by().values("pool").annotate(number=Count("*")).values("number")), 0)
+
+
+def rows(pool: Pool, start: int, count: int) -> Listing:
+    """At most `count` lines of the ranking from position `start` (from 0) on. Three queries."""
+    of = _everyone(pool.pk).count()
+    if start >= of:
+        return Listing((), start, of)
+    # The lines before the first are passed in the index alone, without their players.
+    players = _everyone(pool.pk).order_by(*ORDER).values("player_id")[start : start + count]
+    ratings = list(listed(pool).filter(player_id__in=players))
+    if not ratings:
+        return Listing((), start, of)
+    above = _everyone(pool.pk).filter(rank_points__gt=ratings[0].rank_points).count()
+    return Listing(with_ranks(ratings, start, above), start, of)
+
+
+def counts(pool: Pool, bins_of: Callable[[int, int], range]) -> tuple[range, list[int]]:
+    """The bins for the pool's lowest and highest rank points, and how many players are in each. Two queries.
+
+    Who moved meanwhile out of the span is counted at its end.
+    """
+    everyone = _everyone(pool.pk)
+    span = everyone.aggregate(lowest=Min("rank_points"), highest=Max("rank_points"))
+    if span["lowest"] is None:
+        return range(0), []
+    bins = bins_of(span["lowest"], span["highest"])
+    numbers = [0] * len(bins)
+    number = (F("rank_points") - bins.start) / bins.step  # of whole numbers: SQL drops the rest
+    for index, found in everyone.order_by().values_list(number).annotate(Count("*")):
+        numbers[min(max(index, 0), len(bins) - 1)] += found
+    return bins, numbers
