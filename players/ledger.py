@@ -15,6 +15,7 @@ from django.db import transaction
 from django.db.models import Case, ExpressionWrapper, F, FloatField, Value, When
 from django.db.models.functions import Greatest
 
+from players import rankings
 from players.dbfunctions import ElapsedDays, RankPoints
 from players.locks import hold_pool, require_transaction
 from players.models import Pool, Rating, RatingChange
@@ -227,6 +228,7 @@ def _store(ratings: Collection[Rating], fields: Sequence[str]) -> None:
     for rating in ratings:
         rating.version += 1
     _overwrite(ratings, (*fields, "version"))
+    rankings.changed(ratings)
 
 
 def _overwrite(rows: Collection[Row], fields: Sequence[str]) -> None:
@@ -274,6 +276,7 @@ def update_standings(pool_id: int, now: datetime) -> int:
         Rating.objects.filter(pk__in=chunk).update(
             version=F("version") + 1, standing=fresh, standing_at=now, rank_points=RankPoints(fresh, pool.shown_decimals)
         )
+    rankings.changed(rating for chunk in chunks(ids) for rating in Rating.objects.filter(pk__in=chunk))
     return len(ids)
 
 

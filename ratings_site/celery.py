@@ -22,4 +22,16 @@ app.conf.beat_schedule = {
         "schedule": crontab(minute=5),
         "options": {"expires": 50 * 60},
     },
+    # What a process that died had not told Redis of is found within minutes: a count and a sum for each pool.
+    "check rankings": {
+        "task": "players.tasks.check_rankings",
+        "schedule": crontab(minute="*/10"),
+        "options": {"expires": 9 * 60},
+    },
+    # And once a day, when few play, the rankings in Redis are filled anew, whatever may have happened to them.
+    "rebuild rankings": {
+        "task": "players.tasks.rebuild_rankings",
+        "schedule": crontab(hour=3, minute=35),
+        "options": {"expires": 6 * 3600},
+    },
 }
