@@ -8,71 +8,34 @@ exclusively, since no lock is upgraded in place.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime, timedelta
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, OperationalError, transaction
 from django.utils import timezone
 
+from matches.entries import (
+    TERMS,
+    BatchRefused,
+    Conflict,
+    Entry,
+    check_entry,
+    check_players,
+    check_terms,
+    differences,
+    differing_terms,
+    fill,
+    openings_of,
+)
 from matches.models import Match, Participant
 from matches.rating import LateMatch, MatchRefused
 from matches.signals import match_completed
 from players.ledger import BATCH, chunks
 from players.locks import hold_pool
-from players.models import Player, Pool, Rating
+from players.models import Player, Pool
 from players.systems.base import Refused, Result
-from players.systems.freewhist import normal_places
-
-MOST_AHEAD = timedelta(minutes=5)
-"""A server's clock may run ahead by as much."""
-EARLIEST = datetime(1900, 1, 1, tzinfo=UTC)
-SEQUENCES = range(-(2**53), 2**53)
-TERMS = ("length", "deals", "stake", "real_money", "kind", "points", "chance")
-RESULT_FIELDS = ("scores", "places", *TERMS)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
-    """A result as it comes in, from whatever entrance.
-
-    `players` in the order of the seats, as the result counts them. `ended_at` is aware; with `timed` off only its UTC date is
-    meant. `source` and `external_id` together name a match once and for all. `match` is an open match that this completes, read
-    at `match.version`.
-    """
-
-    players: Sequence[Player]
-    result: Result
-    ended_at: datetime
-    timed: bool = True
-    sequence: int = 0
-    source: str = ""
-    external_id: str = ""
-    match: Match | None = None
-    entry_token: uuid.UUID | None = None
-    entered_by: User | None = None
-
-
-class Conflict(Exception):
-    """What is stored differs from what the writer has seen or sent: the stored match and the names of the fields that differ."""
-
-    def __init__(self, match: Match, fields: Sequence[str]) -> None:
-        super().__init__(f"match {match.pk}: {', '.join(fields)}")
-        self.match = match
-        self.fields = tuple(fields)
-
-
-@dataclass
-class BatchRefused(Exception):
-    """A result of a batch cannot be taken: its place in the list, from 0, and why. Nothing was stored."""
-
-    index: int
-    refused: Refused
-
-    def __str__(self) -> str:
-        return f"entry {self.index}: {self.refused}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,14 +110,14 @@ def _save_open(
     stored = locked.filter(pk=match.pk).first() if match is not None else None
     known = Match.objects.filter(entry_token=entry_token).first() if entry_token is not None else None
     if known is not None:
-        if differing := _differing_terms(known, list(known.participants.all()), pool, players, terms):
+        if differing := differing_terms(known, list(known.participants.all()), pool, players, terms):
             raise Conflict(known, differing)
         return known
     if match is not None:
         if stored is None:
             raise Conflict(match, ["status"])
         if stored.status != Match.Status.OPEN or stored.version != match.version:
-            raise Conflict(stored, _differing_terms(stored, list(stored.participants.all()), pool, players, terms) or ["status"])
+            raise Conflict(stored, differing_terms(stored, list(stored.participants.all()), pool, players, terms) or ["status"])
     check_players(pool, players)
     check_terms(pool, terms)
     match = stored or Match(version=0)
@@ -222,93 +185,6 @@ def _complete(pool: Pool, entries: Sequence[Entry], *, exclusive: bool, now: dat
     return answers
 
 
-def check_entry(pool: Pool, entry: Entry, openings: Mapping[int, date], *, now: datetime) -> None:
-    """Raise Refused unless the entry is a possible result of the pool, counted or not. `openings` are those of its players."""
-    check_players(pool, entry.players)
-    pool.rating_system.check(entry.result)
-    if _instant(entry) > now + MOST_AHEAD:
-        raise Refused("ended_at", "in_future")
-    if _instant(entry) < EARLIEST:
-        raise Refused("ended_at", "too_early", earliest=EARLIEST.date().isoformat())
-    if entry.sequence not in SEQUENCES:
-        raise Refused("sequence", "out_of_range", low=SEQUENCES.start, high=SEQUENCES.stop - 1)
-    for name, longest in (("source", 100), ("external_id", 200)):
-        if len(getattr(entry, name)) > longest:
-            raise Refused(name, "too_long", most=longest)
-    for player in entry.players:
-        opened_on = openings.get(player.pk)
-        if opened_on is not None and entry.ended_at.date() < opened_on:
-            raise Refused("ended_at", "before_opening", player=player.name, opened_on=opened_on.isoformat())
-
-
-def check_players(pool: Pool, players: Sequence[Player]) -> None:
-    """Raise Refused unless there is one player for each seat, and nobody twice."""
-    seats = pool.rating_system.seats
-    if len(players) != seats:
-        raise Refused("players", "wrong_number", needed=seats, given=len(players))
-    if len({player.pk for player in players}) != len(players):
-        raise Refused("players", "same_player")
-
-
-def check_terms(pool: Pool, terms: Result) -> None:
-    """Raise Refused unless a match on these terms could be completed in the pool. What only its end will tell is supposed."""
-    system = pool.rating_system
-    supposed: dict[str, Any] = {}
-    if "scores" in system.uses:
-        supposed["scores"] = (1.0, 0.0)
-    if "places" in system.uses:
-        supposed["places"] = tuple(range(1, system.seats + 1))
-    if "points" in system.uses and terms.length is None:
-        supposed["points"] = 1
-    system.check(replace(terms, **supposed))
-
-
-def openings_of(pool: Pool, entries: Iterable[Entry]) -> dict[int, date]:
-    """By player id, the date of the rating that he brought along: an earlier match is in it already."""
-    players = sorted({player.pk for entry in entries for player in entry.players})
-    opened = Rating.objects.filter(pool=pool, opened_on__isnull=False)
-    return {
-        player_id: opened_on
-        for chunk in chunks(players)
-        for player_id, opened_on in opened.filter(player_id__in=chunk).values_list("player_id", "opened_on")
-        if opened_on is not None
-    }
-
-
-def differences(match: Match, seats: Sequence[Participant], pool: Pool, entry: Entry) -> list[str]:
-    """The names of the fields in which a match with its participants and an entry differ."""
-    names = _differing_terms(match, seats, pool, entry.players, _normal(entry.result))
-    if (match.ended_at, match.timed) != (_instant(entry), entry.timed):
-        names.append("ended_at")
-    if match.sequence != entry.sequence:
-        names.append("sequence")
-    return names
-
-
-def _differing_terms(
-    match: Match, seats: Sequence[Participant], pool: Pool, players: Sequence[Player], sent: Result
-) -> list[str]:
-    kept = match.result(seats)
-    names = [name for name in RESULT_FIELDS if getattr(sent, name) != getattr(kept, name)]
-    if match.pool_id != pool.pk:
-        names.append("pool")
-    if [seat.player_id for seat in seats] != [player.pk for player in players]:
-        names.append("players")
-    return names
-
-
-def _instant(entry: Entry) -> datetime:
-    """When the match ended, as stored: a date alone is the midnight (UTC) that begins it."""
-    if entry.timed:
-        return entry.ended_at
-    return entry.ended_at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-
-
-def _normal(result: Result) -> Result:
-    """The result as stored: shared places as 1, 1, 3, 4."""
-    return result if result.places is None else replace(result, places=normal_places(result.places))
-
-
 def _lock_open(entries: Sequence[Entry]) -> dict[int, Match]:
     """The open matches that the entries complete, locked in the order of ids."""
     ids = sorted(entry.match.pk for entry in entries if entry.match is not None)
@@ -344,13 +220,8 @@ def _prepare(pool: Pool, entry: Entry, opened: Match | None, now: datetime) -> _
         if opened is None:
             raise Conflict(entry.match, ["status"])
         raise Conflict(opened, differences(opened, list(opened.participants.all()), pool, entry) or ["status"])
-    result = _normal(entry.result)
-    reason = pool.rating_system.not_counted(result)
     match = opened or Match(entry_token=entry.entry_token or uuid.uuid4())
-    match.pool = pool
-    for name in TERMS:
-        setattr(match, name, getattr(result, name))
-    match.ended_at, match.timed, match.sequence = _instant(entry), entry.timed, entry.sequence
+    seats = fill(match, pool, entry)
     match.entered_by = entry.entered_by
     if opened is None or entry.external_id:
         match.source, match.external_id = entry.source, entry.external_id
@@ -358,13 +229,6 @@ def _prepare(pool: Pool, entry: Entry, opened: Match | None, now: datetime) -> _
         # That of the form that was sent last: by it a second click finds what the first one did.
         match.entry_token = entry.entry_token
     match.status, match.completed_at = Match.Status.COMPLETED, now
-    match.not_counted = reason.code if reason else ""
-    scores: Sequence[float | None] = result.scores or (None,) * len(entry.players)
-    places: Sequence[int | None] = result.places or (None,) * len(entry.players)
-    seats = [
-        Participant(match=match, player=player, seat=seat, score=scores[seat - 1], place=places[seat - 1])
-        for seat, player in enumerate(entry.players, start=1)
-    ]
     return _Seated(match, seats)
 
 

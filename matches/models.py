@@ -186,6 +186,38 @@ class Participant(models.Model):
         return f"{self.seat}: {self.player}"
 
 
+class Revision(models.Model):
+    """Who revised what was published, when and why. Written by `matches.corrections` and by late completions."""
+
+    class Kind(models.TextChoices):
+        EDIT = "edit", _("result corrected")
+        VOID = "void", _("voided")
+        UNVOID = "unvoid", _("void taken back")
+        LATE = "late", _("entered late")
+        OPENING = "opening", _("opening ratings brought along")
+        PARAMETERS = "parameters", _("rules changed")
+        MERGE = "merge", _("players merged")
+
+    pool = models.ForeignKey(Pool, on_delete=models.PROTECT, related_name="revisions", verbose_name=_("pool"))
+    kind = models.CharField(_("kind"), max_length=12, choices=Kind.choices)
+    matches = models.ManyToManyField(Match, related_name="revisions", blank=True, verbose_name=_("matches"))
+    reason = models.TextField(_("reason"), blank=True)
+    details = models.JSONField(_("details"), default=dict, help_text="By match id: {field: [from, to]}.")
+    changes = models.PositiveIntegerField(_("changes"), default=0, help_text=_("Lines of the history that were rewritten."))
+    made_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+", verbose_name=_("made by")
+    )
+    made_at = models.DateTimeField(_("made"), default=timezone.now)
+
+    class Meta:
+        verbose_name = _("revision")
+        verbose_name_plural = _("revisions")
+        ordering = ("-made_at", "-id")
+
+    def __str__(self) -> str:
+        return f"{self.get_kind_display()} · {self.made_at:%Y-%m-%d}"
+
+
 class Table(MatchTerms):
     """A table in the lobby where the host waits for opponents."""
 

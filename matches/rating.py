@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.db.models import prefetch_related_objects
 
 from matches import replay
-from matches.models import Match
+from matches.models import Match, Revision
 from players import ledger
 from players.models import Pool
 from players.systems.base import Refused, Seat
+
+LATE = timedelta(hours=1)
+"""A match that is entered later than this after its end, and rates others anew, is a revision."""
 
 
 class LateMatch(Exception):
@@ -54,7 +57,7 @@ def rate_matches(matches: Sequence[Match], *, pool: Pool, exclusive: bool, now: 
             if any(player.last is not None and key < player.last for player in at_table):
                 if not exclusive:
                     raise LateMatch
-                replay.replay(pool, now, since=min(match_key(match) for match in counted))
+                _rate_late(counted, pool, now)
                 return
             rated = pool.rating_system.rate([Seat(player.value, player.experience) for player in at_table], match.result())
             lines += ledger.book(key, seats[match.pk], at_table, rated)
@@ -63,3 +66,22 @@ def rate_matches(matches: Sequence[Match], *, pool: Pool, exclusive: bool, now: 
     for player_id, state in states.items():
         ledger.settle(ratings[player_id], state)
     ledger.write(pool, ratings, lines, now)
+
+
+def _rate_late(matches: Sequence[Match], pool: Pool, now: datetime) -> None:
+    """Rate matches of which some are late, and anew what comes after them. The pool is held exclusively."""
+    answer = replay.recalculate(pool, min(match_key(match) for match in matches))
+    late = [match for match in matches if now - known_end(match) >= LATE]
+    revision = None
+    if late and answer.changed:
+        revision = Revision.objects.create(
+            pool=pool, kind=Revision.Kind.LATE, changes=answer.writes, made_by=late[0].entered_by, made_at=now
+        )
+        revision.matches.set(late)
+    replay.apply(pool, answer, now, revision.pk if revision else None)
+
+
+def known_end(match: Match) -> datetime:
+    """The latest instant at which the match can have ended: of a date alone, the end of that date (UTC)."""
+    assert match.ended_at is not None
+    return match.ended_at if match.timed else match.ended_at + timedelta(days=1)

@@ -50,9 +50,10 @@ class Played(NamedTuple):
 @dataclass(slots=True)
 class Recalculation:
     """What a replay would write: new lines, changed lines (id, as stored, as computed), lines that go (id, as stored), and where
-    the players end up who have such a line."""
+    the players end up who play in it. `mark`: lines with a higher id were left out."""
 
     since: MatchKey | None
+    mark: int | None = None
     new: list[Line] = field(default_factory=list)
     changed: list[tuple[int, Line, Line]] = field(default_factory=list)
     gone: list[tuple[int, Line]] = field(default_factory=list)
@@ -108,20 +109,27 @@ def recalculate(
     since: MatchKey | None = None,
     *,
     instead: Mapping[int, Played | None] | None = None,
+    mark: int | None = None,
     progress: Progress | None = None,
 ) -> Recalculation:
     """Rate the pool's counted matches from `since` (None: the beginning) and compare with the stored history.
 
     `instead` says by match id what to rate in place of a stored match: None for one that no longer counts. Its old and new
-    places must not come before `since`. Raises Refused where a rating would leave its range.
+    places must not come before `since`. Matches whose lines have ids above `mark` are left out: whoever computes with no lock
+    held rates them at the end. Raises Refused where a rating would leave its range.
     """
     instead = instead or {}
-    answer = Recalculation(since)
+    answer = Recalculation(since, mark)
     stored = {(line.match_id, line.player_id): (pk, line) for pk, line in stored_lines(pool, since, instead.keys())}
     states = answer.states
     start = _Starts(pool, since, [line for _, line in stored.values()], instead)
+    left_out = set(instead)
+    if mark is not None:
+        for place in [place for place, (pk, _) in stored.items() if pk > mark]:
+            left_out.add(place[0])
+            del stored[place]
     rate = pool.rating_system.rate
-    kept = (played for played in counted_matches(pool, since) if played.key.id not in instead)
+    kept = (played for played in counted_matches(pool, since) if played.key.id not in left_out)
     for key, player_ids, result in heapq.merge(kept, sorted(played for played in instead.values() if played)):
         at_table = []
         for player_id in player_ids:
@@ -147,7 +155,7 @@ def recalculate(
 
 
 class _Starts:
-    """Where players stand just before a place in the order: value, experience, matches, peak and last match as of that moment."""
+    """Where players stand just before a place in the order: value, experience, peak and last match as of that moment."""
 
     def __init__(self, pool: Pool, since: MatchKey | None, lines: Sequence[Line], instead: Mapping[int, Played | None]) -> None:
         self.start, self.since = pool.rating_system.start, since
@@ -164,7 +172,6 @@ class _Starts:
             for rating in Rating.objects.filter(pool=pool, player_id__in=chunk)
         }
         self.first: dict[int, Line] = {}
-        self.count = Counter(line.player_id for line in lines)
         may_end: set[int] = set()
         self.peaks_after: set[int] = set()
         for line in lines:
@@ -190,7 +197,7 @@ class _Starts:
         first = self.first.get(player_id)
         if first is None:
             return ledger.running(rating)
-        state = Running(first.before, first.experience_before, rating.matches - self.count[player_id], rating.opening)
+        state = Running(first.before, first.experience_before, peak=rating.opening)
         peak, peak_match_id = self.peaks.get(rating.pk, (rating.peak, rating.peak_match_id))
         if rating.pk in self.peaks_after and rating.pk not in self.peaks:
             peak, peak_match_id = rating.opening, None
@@ -215,16 +222,87 @@ def _key(line: Line) -> MatchKey:
     return MatchKey(line.ended_at, line.timed, line.sequence, line.match_id)
 
 
-def apply(pool: Pool, answer: Recalculation, now: datetime) -> int:
+def apply(pool: Pool, answer: Recalculation, now: datetime, revision_id: int | None = None) -> int:
     """Write a recalculation that nothing has overtaken, and return the number of lines written. The pool is held exclusively."""
-    require_transaction()
-    ratings = ledger.lock_ratings(pool, answer.states.keys(), now)
-    rating_ids = {player_id: rating.pk for player_id, rating in ratings.items()}
-    ledger.rewrite_lines(rating_ids, {pk: line for pk, _, line in answer.changed}, [pk for pk, _ in answer.gone])
-    ledger.add_lines(rating_ids, answer.new)
-    moved = {player_id: rating for player_id, rating in ratings.items() if ledger.settle(rating, answer.states[player_id])}
-    ledger.write(pool, moved, (), now)
+    write_history(pool, answer, now, revision_id)
+    write_ratings(pool, answer, now)
     return answer.writes
+
+
+def write_history(pool: Pool, answer: Recalculation, now: datetime, revision_id: int | None) -> None:
+    """Write the lines of a recalculation. The caller holds the pool's history."""
+    require_transaction()
+    known = Rating.objects.filter(pool=pool)
+    rating_ids = {
+        player_id: pk
+        for chunk in ledger.chunks(sorted(answer.states))
+        for player_id, pk in known.filter(player_id__in=chunk).values_list("player_id", "pk")
+    }
+    if missing := answer.states.keys() - rating_ids.keys():
+        rating_ids.update({player_id: rating.pk for player_id, rating in ledger.lock_ratings(pool, missing, now).items()})
+    ledger.rewrite_lines(rating_ids, new=answer.new, changed=answer.changed, gone=answer.gone, revision_id=revision_id)
+
+
+def write_ratings(pool: Pool, answer: Recalculation, now: datetime) -> None:
+    """Store where the players end up. The caller holds the pool exclusively."""
+    ratings = ledger.lock_ratings(pool, answer.states.keys(), now)
+    more = Counter(line.player_id for line in answer.new)
+    more.subtract(line.player_id for _, line in answer.gone)
+    moved = {}
+    for player_id, rating in ratings.items():
+        state = answer.states[player_id]
+        if answer.since is not None:
+            state.matches = rating.matches + more[player_id]
+        if ledger.settle(rating, state):
+            moved[player_id] = rating
+    ledger.write(pool, moved, (), now)
+    ledger.next_version(pool)
+
+
+def catch_up(pool: Pool, answer: Recalculation, now: datetime, revision_id: int | None) -> None:
+    """Rate anew what was completed, in order, since the recalculation was begun: lines with ids above its mark.
+
+    The caller holds the pool exclusively and has written the recalculation's history.
+    """
+    assert answer.mark is not None
+    columns = ("id", *ledger.LINE_FIELDS)
+    fresh = RatingChange.objects.filter(rating__pool=pool, pk__gt=answer.mark).exclude(
+        match__in={line.match_id for line in answer.new}
+    )
+    stored = {
+        (line.match_id, line.player_id): (pk, line) for pk, *values in fresh.values_list(*columns) for line in (Line(*values),)
+    }
+    matches = Match.objects.filter(pk__in={match_id for match_id, _ in stored}).order_by(*ORDER).prefetch_related("participants")
+    later = Recalculation(answer.since, states=answer.states)
+    for match in matches:
+        seats = list(match.participants.all())
+        if not any(seat.player_id in answer.states for seat in seats):
+            continue
+        at_table = []
+        for seat in seats:
+            first = stored[match.pk, seat.player_id][1]
+            state = answer.states.get(seat.player_id)
+            if state is None:
+                state = answer.states[seat.player_id] = _before_mark(pool, first, answer.mark)
+            at_table.append(state)
+        rated = pool.rating_system.rate([Seat(state.value, state.experience) for state in at_table], match.result(seats))
+        assert match.ended_at is not None
+        key = MatchKey(match.ended_at, match.timed, match.sequence, match.pk)
+        for line in ledger.book(key, [seat.player_id for seat in seats], at_table, rated):
+            pk, old = stored[match.pk, line.player_id]
+            if old != line:
+                later.changed.append((pk, old, line))
+    write_history(pool, later, now, revision_id)
+
+
+def _before_mark(pool: Pool, first: Line, mark: int) -> Running:
+    """Where a player stood before his first match after the mark, of whom nothing moved until then."""
+    rating = Rating.objects.get(pool=pool, player_id=first.player_id)
+    state = Running(first.before, first.experience_before, peak=rating.opening)
+    highest = RatingChange.objects.filter(rating=rating, pk__lte=mark).order_by("-after", *HISTORY_ORDER).first()
+    if highest is not None and highest.after > state.peak:
+        state.peak, state.peak_match_id = highest.after, highest.match_id
+    return state
 
 
 def replay(pool: Pool, now: datetime, since: MatchKey | None = None) -> int:

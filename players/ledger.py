@@ -18,7 +18,7 @@ from django.db.models.functions import Greatest
 from players import rankings
 from players.dbfunctions import ElapsedDays, RankPoints
 from players.locks import hold_pool, require_transaction
-from players.models import Pool, Rating, RatingChange
+from players.models import Pool, PublishedChange, Rating, RatingChange
 from players.standings import rank_points, standing
 from players.systems.base import RATING_LIMIT, Rated, Refused
 
@@ -70,6 +70,7 @@ class Line(NamedTuple):
 
 
 LINE_FIELDS = Line._fields
+PUBLISHED_FIELDS = ("before", "change", "after", "experience_before", "experience_after")
 
 
 class Running:
@@ -215,12 +216,66 @@ def add_lines(rating_ids: Mapping[int, int], lines: Iterable[Line]) -> None:
     RatingChange.objects.bulk_create((_row(rating_ids, line) for line in lines), batch_size=BATCH)
 
 
-def rewrite_lines(rating_ids: Mapping[int, int], changed: Mapping[int, Line], gone: Collection[int]) -> None:
-    """Overwrite lines of the history (by id), and delete those (ids) whose match does not count any more."""
+def rewrite_lines(
+    rating_ids: Mapping[int, int],
+    *,
+    new: Collection[Line],
+    changed: Collection[tuple[int, Line, Line]],
+    gone: Collection[tuple[int, Line]],
+    revision_id: int | None,
+) -> None:
+    """Rewrite the history: store new lines, overwrite changed ones (id, as it was, as it is) and delete those that go (id, as it
+    was). `rating_ids` by player id.
+
+    What a line said when it was published is kept for the readers of a revision until the line says it again. Without a revision
+    (a match that is entered a little late) nothing is marked.
+    """
     require_transaction()
-    _overwrite([_row(rating_ids, line, pk) for pk, line in changed.items()], LINE_FIELDS)
-    for chunk in chunks(sorted(gone)):
+    _mark_published(rating_ids, new=new, changed=changed, gone=gone, revision_id=revision_id)
+    _overwrite([_row(rating_ids, line, pk) for pk, _, line in changed], LINE_FIELDS)
+    for chunk in chunks(sorted(pk for pk, _ in gone)):
         RatingChange.objects.filter(pk__in=chunk).delete()
+    add_lines(rating_ids, new)
+
+
+def _mark_published(
+    rating_ids: Mapping[int, int],
+    *,
+    new: Collection[Line],
+    changed: Collection[tuple[int, Line, Line]],
+    gone: Collection[tuple[int, Line]],
+    revision_id: int | None,
+) -> None:
+    was = {(line.match_id, line.player_id): line for _, line, _ in changed}
+    was.update({(line.match_id, line.player_id): line for _, line in gone})
+    now = {(line.match_id, line.player_id): line for line in (*new, *(line for _, _, line in changed))}
+    marked = {
+        (row.match_id, row.player_id): row
+        for chunk in chunks(sorted({match_id for match_id, _ in was.keys() | now.keys()}))
+        for row in PublishedChange.objects.filter(match__in=chunk)
+    }
+    restored = [row.pk for key, row in marked.items() if key in now and _says(row) == _says(now[key])]
+    for chunk in chunks(restored):
+        PublishedChange.objects.filter(pk__in=chunk).delete()
+    if revision_id is not None:
+        PublishedChange.objects.bulk_create(
+            (
+                PublishedChange(
+                    rating_id=rating_ids[line.player_id],
+                    revision_id=revision_id,
+                    match_id=line.match_id,
+                    player_id=line.player_id,
+                    **{name: getattr(line, name) for name in PUBLISHED_FIELDS},
+                )
+                for key, line in was.items()
+                if key not in marked
+            ),
+            batch_size=BATCH,
+        )
+
+
+def _says(line: Line | PublishedChange) -> tuple[object, ...]:
+    return tuple(getattr(line, name) for name in PUBLISHED_FIELDS)
 
 
 def _store(ratings: Collection[Rating], fields: Sequence[str]) -> None:
@@ -237,6 +292,11 @@ def _overwrite(rows: Collection[Row], fields: Sequence[str]) -> None:
         manager = type(next(iter(rows)))._default_manager
         names = [manager.model._meta.get_field(name).name for name in fields]
         manager.bulk_create(rows, update_conflicts=True, unique_fields=["pk"], update_fields=names, batch_size=BATCH)
+
+
+def next_version(pool: Pool) -> None:
+    """Count that the pool's history was rewritten."""
+    Pool.objects.filter(pk=pool.pk).update(version=F("version") + 1)
 
 
 def set_openings(pool: Pool, openings: Mapping[int, Opening], now: datetime) -> None:

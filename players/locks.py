@@ -1,6 +1,7 @@
-"""Locks, in the one order that everybody keeps: Table, Match, Pool, Rating rows by player id.
+"""Locks, in the one order that everybody keeps: Table, Match, the pool's history, Pool, Rating rows by player id.
 
-A completion holds its pool shared, a replay holds it exclusive. No lock is upgraded in place: roll back and start again.
+A completion holds its pool shared. Whoever rewrites lines of the history holds the history, so there is one at a time, and at the
+end the pool exclusively. No lock is upgraded in place: roll back and start again.
 """
 
 from __future__ import annotations
@@ -10,8 +11,8 @@ from django.db.transaction import TransactionManagementError
 
 from players.models import Pool
 
-POOL_LOCKS = 7301
-"""The first key of the pools' advisory locks on PostgreSQL; the second one is the pool's id."""
+POOL_LOCKS, HISTORY_LOCKS = 7301, 7302
+"""The first keys of the advisory locks on PostgreSQL; the second one is the pool's id."""
 
 
 def require_transaction() -> None:
@@ -20,14 +21,26 @@ def require_transaction() -> None:
         raise TransactionManagementError("locks are taken inside transaction.atomic()")
 
 
-def hold_pool(pool_id: int, *, exclusive: bool) -> Pool:
-    """Hold the pool until the transaction ends and return it as it is now. Raises Pool.DoesNotExist.
+def hold_history(pool_id: int) -> None:
+    """Be the only one to rewrite the pool's history until the transaction ends. Completions in order go on meanwhile."""
+    require_transaction()
+    _advisory("pg_advisory_xact_lock", HISTORY_LOCKS, pool_id)
 
-    PostgreSQL: a transaction-level advisory lock. SQLite: the write lock that the transaction began with already serves.
+
+def _advisory(function: str, space: int, pool_id: int) -> None:
+    # SQLite: the write lock that the transaction began with already serves.
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute(f"SELECT {function}(%s, %s)", [space, pool_id])
+
+
+def hold_pool(pool_id: int, *, exclusive: bool) -> Pool:
+    """Hold the pool (exclusively: its history as well) until the transaction ends and return it as it is now.
+
+    Raises Pool.DoesNotExist.
     """
     require_transaction()
-    if connection.vendor == "postgresql":
-        function = "pg_advisory_xact_lock" if exclusive else "pg_advisory_xact_lock_shared"
-        with connection.cursor() as cursor:
-            cursor.execute(f"SELECT {function}(%s, %s)", [POOL_LOCKS, pool_id])
+    if exclusive:
+        hold_history(pool_id)
+    _advisory("pg_advisory_xact_lock" if exclusive else "pg_advisory_xact_lock_shared", POOL_LOCKS, pool_id)
     return Pool.objects.get(pk=pool_id)

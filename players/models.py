@@ -92,6 +92,9 @@ class Pool(models.Model):
         help_text=_("Experience from which a rating is settled. Below it the rating is grey. Empty: nobody is grey."),
     )
     created_at = models.DateTimeField(_("created"), default=timezone.now, editable=False)
+    version = models.PositiveBigIntegerField(
+        default=0, editable=False, help_text="Rises when lines of the history are rewritten; a match in order only adds some."
+    )
 
     class Meta:
         verbose_name = _("pool")
@@ -253,6 +256,35 @@ class RatingChange(models.Model):
         ]
         indexes = [
             models.Index(fields=("rating", "ended_at", "timed", "sequence", "match"), name="change_history"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.player_id} · {self.match_id}"
+
+
+class PublishedChange(models.Model):
+    """What a line of the history said before a revision changed it or took it away. Written by `players.ledger` alone.
+
+    It goes when a later revision makes the line what it was.
+    """
+
+    rating = models.ForeignKey(Rating, on_delete=models.PROTECT, related_name="published", verbose_name=_("rating"))
+    match = models.ForeignKey("matches.Match", on_delete=models.PROTECT, related_name="published", verbose_name=_("match"))
+    player = models.ForeignKey(Player, on_delete=models.PROTECT, related_name="+", verbose_name=_("player"))
+    before = models.FloatField(_("before, as published"))
+    change = models.FloatField(_("change, as published"))
+    after = models.FloatField(_("after, as published"))
+    experience_before = models.PositiveIntegerField(_("experience before, as published"))
+    experience_after = models.PositiveIntegerField(_("experience after, as published"))
+    revision = models.ForeignKey(
+        "matches.Revision", on_delete=models.PROTECT, related_name="published", verbose_name=_("last revised by")
+    )
+
+    class Meta:
+        verbose_name = _("published change")
+        verbose_name_plural = _("published changes")
+        constraints = [
+            models.UniqueConstraint(fields=("match", "player"), name="published_once_per_match_and_player"),
         ]
 
     def __str__(self) -> str:

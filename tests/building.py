@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from matches.completion import Entry, complete_match
-from matches.models import Match
-from players.models import Player, Pool, Rating, RatingChange
+from matches.models import Match, Revision
+from players.models import Player, Pool, PublishedChange, Rating, RatingChange
 from players.services import create_players
 from players.systems.base import Result
 
@@ -55,3 +55,12 @@ def history(player: Player, pool: Pool) -> Sequence[RatingChange]:
     return list(
         RatingChange.objects.filter(rating__pool=pool, player=player).order_by("ended_at", "timed", "sequence", "match_id")
     )
+
+
+def forget() -> None:
+    """Forget all that was played, for a second way to enter the same; players and pools stay."""
+    for model in (PublishedChange, RatingChange):
+        model.objects.all().delete()
+    Rating.objects.all().delete()
+    Revision.objects.all().delete()
+    Match.objects.all().delete()

@@ -4,48 +4,25 @@ from __future__ import annotations
 
 import random
 import threading
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from typing import Any
 from unittest import mock
 
 import pytest
-from django.db import connection, connections
+from django.db import connection
 
 from matches import rating as rating_module
-from matches.completion import Conflict, complete_match, complete_matches
-from matches.models import Match, Participant
+from matches.completion import complete_match, complete_matches
+from matches.entries import Conflict, Entry
+from matches.models import Match
 from matches.verify import verify
 from players import ledger
-from players.models import Pool, Rating, RatingChange
+from players.models import Pool, Rating
+from players.systems.base import Result
 from tests.building import NOW, at, people, pool_of, won
+from tests.concurrency.running import assert_whole, at_once
 
 pytestmark = [pytest.mark.concurrency, pytest.mark.django_db(transaction=True, serialized_rollback=True)]
-
-
-def at_once(jobs: Sequence[Callable[[], Any]]) -> list[Any]:
-    """Run the jobs in a thread each, all released at the same moment: their answers, or the errors they raised."""
-    gate = threading.Barrier(len(jobs))
-
-    def run(job: Callable[[], Any]) -> Any:
-        try:
-            gate.wait(timeout=60)
-            return job()
-        except Exception as error:
-            return error
-        finally:
-            connections.close_all()
-
-    with ThreadPoolExecutor(len(jobs)) as threads:
-        return list(threads.map(run, jobs))
-
-
-def assert_whole(pool: Pool, matches: int) -> None:
-    """As many matches as meant, each rated once and rightly, no half match, no orphan."""
-    assert verify(pool) == (matches, None)
-    assert Match.objects.filter(pool=pool).count() == matches
-    assert Participant.objects.filter(match__pool=pool).count() == matches * pool.rating_system.seats
-    assert RatingChange.objects.filter(rating__pool=pool).count() == matches * pool.rating_system.seats
 
 
 def test_sixteen_completions_among_four_new_players() -> None:
@@ -102,9 +79,6 @@ def test_crossing_pairs_and_decay_do_not_deadlock() -> None:
 
 
 def test_four_player_tables_crossing() -> None:
-    from matches.completion import Entry
-    from players.systems.base import Result
-
     pool, players = pool_of("freewhist"), people(6)
     dice = random.Random(5)
     entries = [

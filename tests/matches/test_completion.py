@@ -17,7 +17,7 @@ from matches.signals import match_completed
 from matches.verify import verify
 from players.models import Rating, RatingChange
 from players.systems.base import Refused, Result
-from tests.building import DAY_ONE, NOW, at, complete, history, people, pool_of, values, won
+from tests.building import DAY_ONE, NOW, at, complete, forget, history, people, pool_of, values, won
 
 pytestmark = pytest.mark.django_db
 
@@ -188,10 +188,7 @@ def test_a_late_match_rerates_those_after_it() -> None:
     in_order = [won(one, two, at(0)), won(two, three, at(1), length=7), won(three, one, at(2), length=1)]
     complete(pool, in_order[0], in_order[2], in_order[1])
     late = values(pool)
-    RatingChange.objects.all().delete()
-    Rating.objects.all().delete()
-    Participant.objects.all().delete()
-    Match.objects.all().delete()
+    forget()
     complete(pool, *in_order)
     assert late == values(pool)
     assert verify(pool) == (3, None)
@@ -225,10 +222,7 @@ def test_one_by_one_in_a_batch_and_late_give_the_same_bits() -> None:
     complete_matches(pool, entries, now=NOW)
     batch = values(pool)
     assert verify(pool) == (24, None)
-    RatingChange.objects.all().delete()
-    Rating.objects.all().delete()
-    Participant.objects.all().delete()
-    Match.objects.all().delete()
+    forget()
     complete(pool, *entries[::2], *entries[1::2])
     assert values(pool) == batch
     assert verify(pool) == (24, None)
