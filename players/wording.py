@@ -50,6 +50,7 @@ FIELD_LABELS: dict[str, Any] = {
     "rating": pgettext_lazy("field", "Rating"),
     "experience": pgettext_lazy("field", "Experience"),
     "ended_at": pgettext_lazy("field", "End of the match"),
+    "date": pgettext_lazy("field", "Date"),
     "sequence": pgettext_lazy("field", "Sequence"),
     "source": pgettext_lazy("field", "Source"),
     "external_id": pgettext_lazy("field", "Id at the source"),
@@ -82,6 +83,9 @@ REFUSALS: dict[str, Any] = {
     "before_opening": _(
         "the rating that %(player)s brought along is from %(opened_on)s and has earlier matches in it already. "
         "Enter matches from that date on."
+    ),
+    "after_match": _(
+        "match %(match)s of %(ended_on)s counts already and is earlier. An opening is from before the first counted match."
     ),
 }
 

@@ -47,7 +47,7 @@ class BackgammonParams(Params):
     start: float = number(1500, -RATING_LIMIT, RATING_LIMIT)
     factor: float = number(4, 0.001, 10_000)
     spread: float = number(2000, 1, 1e9)
-    ramp: Ramp | None = nested(Ramp(), Ramp, nullable=True)
+    ramp: Ramp | None = nested(Ramp(), Ramp, nullable=True)  # noqa: RUF009 - a frozen default
     experience_counts: str = choice(BEFORE, (BEFORE, AFTER))
     counted_kinds: tuple[str, ...] = counted_kinds()
 
@@ -112,7 +112,7 @@ class Backgammon(CountsByKind):
         root = math.sqrt(played.length)
         score1, score2 = _scores(result)
         difference = one.rating - two.rating
-        expected1, expected2, above = expectation(difference, abs(difference) * root / params.spread, score1, score2)
+        expected1, expected2, above = expectation(difference, abs(difference) * root / params.spread, score2)
         # Everything that both players share comes first: where their K are equal, their changes are exact opposites.
         moved = params.factor * root * played.stake_factor * above
         k1, k2 = self.k(one.experience, played.gained), self.k(two.experience, played.gained)

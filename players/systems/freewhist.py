@@ -142,8 +142,7 @@ class FreeWhist(CountsByKind):
         return 1.0 - third, third - second, second - first, first
 
     def _expected(self, chances: Sequence[float]) -> float:
-        # The four chances can add up to a hair more than 1.
-        return min(1.0, math.fsum([chance * score for chance, score in zip(chances, self.params.place_scores, strict=True)]))
+        return math.fsum([chance * score for chance, score in zip(chances, self.params.place_scores, strict=True)])
 
     def _scores(self, result: Result) -> tuple[float, ...]:
         if result.places is None:

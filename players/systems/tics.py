@@ -48,7 +48,7 @@ class Tics(CountsByKind):
         score1, score2 = float(result.scores[0]), float(result.scores[1])
         k = self.params.k
         difference = one.rating - two.rating
-        expected1, expected2, above = expectation(difference, abs(difference) / self.params.scale, score1, score2)
+        expected1, expected2, above = expectation(difference, abs(difference) / self.params.scale, score2)
         change = k * above
         return Rated((change, 0.0 - change), (expected1, expected2), (score1, score2), (k, k), 1)
 

@@ -17,18 +17,18 @@ def underdog_chance(exponent: float) -> float:
     return 1.0 / (power + 1.0)
 
 
-def expectation(difference: float, exponent: float, score1: float, score2: float) -> tuple[float, float, float]:
+def expectation(difference: float, exponent: float, score2: float) -> tuple[float, float, float]:
     """Both expected scores and player 1's score above his expectation; player 2's is exactly the negative of it.
 
-    `difference` is player 1's rating minus player 2's, `exponent` its scaled size, and the scores add up to 1. The third
-    number is computed once, from the favourite's side and from the higher of the two scores (the lower one may have been
-    rounded), so that it is the same to the last bit whichever player sits first.
+    `difference` is player 1's rating minus player 2's, `exponent` its scaled size, `score2` player 2's score. The third number
+    is computed once, from the favourite's side and from one of the scores (which add up to 1, but a winning chance's
+    complement may have been rounded), so that it is the same to the last bit whichever player sits first.
     """
     chance = underdog_chance(exponent)
     if difference >= 0.0:
-        return 1.0 - chance, chance, chance - (score2 if score2 >= 0.5 else 1.0 - score1)
+        return 1.0 - chance, chance, chance - score2
     # Subtracted from 0, because a negated 0.0 would be kept and exported as -0.0.
-    return chance, 1.0 - chance, 0.0 - (chance - (score1 if score1 >= 0.5 else 1.0 - score2))
+    return chance, 1.0 - chance, 0.0 - (chance - (1.0 - score2))
 
 
 def rating_terms(own: Seat, other: Seat) -> tuple[Term, Term, Term]:

@@ -44,8 +44,8 @@ def values_of(call: ast.Call) -> set[str]:
     return {keyword.arg for keyword in call.keywords if keyword.arg}
 
 
-# Raised again as it came, under a longer name.
-REFUSED = [call for call in calls("Refused")]
+REFUSED = list(calls("Refused"))
+# One is raised again as it came, under a longer name.
 BAD = [call for call in calls("BadParameter") if ast.unparse(call.args[1]) != "bad.code"]
 
 

@@ -60,8 +60,7 @@ STEPS = st.lists(
     unique_by=lambda step: step[0],
 ).map(
     lambda steps: [
-        [deals, value]
-        for deals, value in zip(sorted(step[0] for step in steps), sorted(step[1] for step in steps), strict=True)
+        [deals, value] for deals, value in zip(sorted(step[0] for step in steps), sorted(step[1] for step in steps), strict=True)
     ]
 )
 PARAMETERS: dict[str, dict[str, st.SearchStrategy[Any]]] = {

@@ -34,9 +34,7 @@ def test_points_between_equals(length: int, points: float) -> None:
     assert rate(PLAIN, (1500.0, 1500.0), won(length=length)).changes == pytest.approx((points, -points), abs=0.05)
 
 
-@pytest.mark.parametrize(
-    ("length", "win", "loss"), [(1, 2.6, 1.4), (3, 5.1, 1.9), (5, 7.0, 1.9), (7, 8.7, 1.9), (9, 10.2, 1.8)]
-)
+@pytest.mark.parametrize(("length", "win", "loss"), [(1, 2.6, 1.4), (3, 5.1, 1.9), (5, 7.0, 1.9), (7, 8.7, 1.9), (9, 10.2, 1.8)])
 def test_points_against_500_more(length: int, win: float, loss: float) -> None:
     assert rate(PLAIN, (1500.0, 2000.0), won(length=length)).changes[0] == pytest.approx(win, abs=0.05)
     assert rate(PLAIN, (1500.0, 2000.0), lost(length=length)).changes[0] == pytest.approx(-loss, abs=0.05)
