@@ -77,7 +77,8 @@ def counts(pool: Pool, bins_of: Callable[[int, int], range]) -> tuple[range, lis
         return range(0), []
     bins = bins_of(span["lowest"], span["highest"])
     numbers = [0] * len(bins)
-    number = (F("rank_points") - bins.start) / bins.step  # of whole numbers: SQL drops the rest
-    for index, found in everyone.order_by().values_list(number).annotate(Count("*")):
-        numbers[min(max(index, 0), len(bins) - 1)] += found
+    # A division of whole numbers drops the rest.
+    found = everyone.annotate(bin=(F("rank_points") - bins.start) / bins.step).values_list("bin").annotate(Count("pk"))
+    for index, number in found.order_by():
+        numbers[min(max(index, 0), len(bins) - 1)] += number
     return bins, numbers
