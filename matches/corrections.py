@@ -94,13 +94,21 @@ class _Plan:
     details: dict[str, dict[str, list[Any]]]
 
 
-def preview(pool: Pool, corrections: Sequence[Correction], *, now: datetime | None = None) -> Preview:
+def preview(
+    pool: Pool, corrections: Sequence[Correction], *, now: datetime | None = None, progress: Progress | None = None
+) -> Preview:
     """What the corrections would do. Writes nothing. Raises BatchRefused, Conflict as `correct` does."""
     now = now or timezone.now()
     with _snapshot():
         pool = Pool.objects.get(pk=pool.pk)
         plan = _plan(pool, corrections, now)
-        return _preview(pool, _recalculate(pool, plan, mark=None), now)
+        return _preview(pool, _recalculate(pool, plan, mark=None, progress=progress), now)
+
+
+def affected(pool: Pool, corrections: Sequence[Correction], *, now: datetime | None = None) -> int:
+    """How many matches the corrections rate anew, counted by index. Raises BatchRefused, Conflict as `correct` does."""
+    plan = _plan(pool, corrections, now or timezone.now())
+    return 0 if plan.since is None else replay.count_matches(pool, plan.since)
 
 
 def correct(

@@ -218,6 +218,42 @@ class Revision(models.Model):
         return f"{self.get_kind_display()} · {self.made_at:%Y-%m-%d}"
 
 
+class CorrectionJob(models.Model):
+    """A correction too large for a web request, previewed and on confirmation applied in the background: see `matches.jobs`."""
+
+    class Status(models.TextChoices):
+        PREVIEWING = "previewing", _("being previewed")
+        PREVIEWED = "previewed", _("waits for confirmation")
+        APPLYING = "applying", _("being applied")
+        DONE = "done", _("done")
+        FAILED = "failed", _("failed")
+
+    pool = models.ForeignKey(Pool, on_delete=models.PROTECT, related_name="jobs", verbose_name=_("pool"))
+    status = models.CharField(_("status"), max_length=12, choices=Status.choices, default=Status.PREVIEWING)
+    corrections = models.JSONField(_("corrections"))
+    reason = models.TextField(_("reason"), blank=True)
+    preview = models.JSONField(_("preview"), null=True)
+    error = models.TextField(_("error"), blank=True)
+    total = models.PositiveIntegerField(_("matches to rate"), default=0)
+    revision = models.OneToOneField(Revision, on_delete=models.PROTECT, null=True, related_name="job", verbose_name=_("revision"))
+    made_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+", verbose_name=_("made by")
+    )
+    made_at = models.DateTimeField(_("made"), default=timezone.now)
+    touched_at = models.DateTimeField(_("last sign of life"), default=timezone.now)
+
+    class Meta:
+        verbose_name = _("correction in the background")
+        verbose_name_plural = _("corrections in the background")
+        ordering = ("-made_at", "-id")
+        indexes = [
+            models.Index(fields=("touched_at",), condition=Q(status__in=("previewing", "applying")), name="job_unfinished"),
+        ]
+
+    def __str__(self) -> str:
+        return f"#{self.pk} · {self.get_status_display()}"
+
+
 class Table(MatchTerms):
     """A table in the lobby where the host waits for opponents."""
 

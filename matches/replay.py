@@ -81,6 +81,11 @@ def _counted(prefix: str, pool: Pool, since: MatchKey | None) -> Q:
     return condition if since is None else condition & from_key(since, prefix)
 
 
+def count_matches(pool: Pool, since: MatchKey | None = None) -> int:
+    """How many counted matches a replay from a place in the order on would rate."""
+    return Match.objects.filter(_counted("", pool, since)).count()
+
+
 def counted_matches(pool: Pool, since: MatchKey | None = None) -> Iterator[Played]:
     """The pool's counted matches in the order of rating, from a place in it on."""
     columns = (*SEAT_COLUMNS, *(f"match__{name}" for name in (*ORDER[:-1], *RESULT_COLUMNS)))

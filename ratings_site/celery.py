@@ -15,6 +15,12 @@ app.autodiscover_tasks()
 # Every task here may run twice, or late, without harm. `expires` (seconds) drops what a stopped worker left
 # waiting, so that it does not run the same task many times over when it is back.
 app.conf.beat_schedule = {
+    # A correction in the background is a row; whatever happens to the message or to its worker, it is found here.
+    "sweep corrections": {
+        "task": "matches.tasks.sweep_corrections",
+        "schedule": crontab(),
+        "options": {"expires": 50},
+    },
     # Decay, and who is away: counted in whole days from each player's last match, so that any moment will do.
     # Hourly, because a player's day ends at any hour; at five past, when the hour's last results are in.
     "update standings": {
