@@ -1,0 +1,229 @@
+"""Imports of match lists: a file's rows through the one door for results, all of them or none.
+
+The pool is held exclusively from the first row to the last, so other results of this pool wait until the import is done.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from django.contrib.auth.models import User
+from django.db import IntegrityError, OperationalError, transaction
+from django.utils import timezone
+
+from matches.completion import complete_matches
+from matches.entries import BatchRefused, Conflict, Entry, check_entry, openings_of
+from matches.imports.csv_rows import Defaults, Row, Rows, read_rows
+from matches.imports.identity import also_from, entry_of, split_known
+from matches.imports.report import Report
+from players import wording
+from players.ledger import chunks
+from players.locks import hold_pool
+from players.models import Player, Pool, Rating
+from players.services import create_players, players_by_name
+from players.systems.base import Refused
+
+BATCH = 1000
+"""Matches a step: what the progress tells, and what memory holds."""
+LATE_BATCH = 25_000
+"""The same where each step replays the pool: few steps, though they take some 10 KB a match."""
+ATTEMPTS = 3
+
+Progress = Callable[[int, int], None]
+"""Called with the number of rows done and of all there are to do."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """How to import. `create_players`: names that are not known become players; `skip_invalid`: refused rows are left out and
+    the others taken; `dry_run`: everything is computed and nothing kept."""
+
+    create_players: bool = False
+    skip_invalid: bool = False
+    dry_run: bool = False
+    defaults: Defaults = field(default_factory=Defaults)
+
+
+class Candidate(NamedTuple):
+    """A new row and the entry that it makes."""
+
+    row: Row
+    entry: Entry
+
+
+class _Raced(Exception):
+    """Somebody else made a player of a name that was free when it was looked up."""
+
+
+def import_matches(
+    pool: Pool,
+    data: bytes,
+    *,
+    source: str,
+    options: Options,
+    entered_by: User | None = None,
+    now: datetime | None = None,
+    progress: Progress | None = None,
+) -> Report:
+    """Import a CSV file of matches (columns: `matches.imports.csv_rows`) from `source` into the pool.
+
+    Raises BadFile where the file as a whole cannot be taken. Refused rows are in the report; unless they may be skipped, they
+    are all it has, and nothing is stored.
+    """
+    now = now or timezone.now()
+    for attempt in range(1, ATTEMPTS + 1):
+        # Read anew each time: identities are looked up, and rows refused, inside the transaction.
+        rows = read_rows(data, pool.rating_system, options.defaults)
+        try:
+            return _Import(pool, rows, source, options, entered_by, now, progress or (lambda done, of: None)).run()
+        except _Raced:
+            if attempt == ATTEMPTS:
+                raise
+        except (IntegrityError, OperationalError) as error:
+            # On PostgreSQL: a name or an id that another writer stored first, or a deadlock with one.
+            if attempt == ATTEMPTS or getattr(error.__cause__, "sqlstate", None) not in {"23505", "40P01"}:
+                raise
+    raise AssertionError("the last attempt returns or raises")
+
+
+@dataclass(slots=True)
+class _Import:
+    pool: Pool
+    rows: Rows
+    source: str
+    options: Options
+    entered_by: User | None
+    now: datetime
+    progress: Progress
+
+    @transaction.atomic
+    def run(self) -> Report:
+        self.pool = hold_pool(self.pool.pk, exclusive=True)
+        report = Report(rows=len(self.rows.taken) + len(self.rows.refused), refused=self.rows.refused)
+        new, report.known, report.moved = split_known(self.pool, self.rows, self.source)
+        report.also_from = also_from(new, self.source)
+        candidates = self._checked(new)
+        if not self._may_go_on():
+            return self._end(report, stored=False)
+        candidates, made = self._with_players(candidates)
+        playing = self._complete(candidates, report)
+        if not self._may_go_on():
+            return self._end(report, stored=False)
+        report.new_players = [player.name for player in self._drop_idle(made, playing)]
+        return self._end(report, stored=not self.options.dry_run)
+
+    def _may_go_on(self) -> bool:
+        return self.options.skip_invalid or not self.rows.refused
+
+    def _end(self, report: Report, *, stored: bool) -> Report:
+        report.stored = stored
+        report.refused.sort(key=lambda refused: refused.line)
+        if self.rows.refused and not self.options.skip_invalid:
+            report.added, report.not_counted = 0, Counter()
+        if not stored:
+            transaction.set_rollback(True)
+        return report
+
+    def _checked(self, new: Iterable[Row]) -> list[Candidate]:
+        """The new rows that are possible results, in the order of rating. Players who are not there yet are unsaved."""
+        new = sorted(new, key=lambda row: (row.ended_at, row.timed, row.sequence, row.line))
+        players = players_by_name(name for row in new for name in row.names)
+        candidates = []
+        for row in new:
+            missing = [place for place, key in enumerate(row.keys) if key not in players or players[key].pk < 0]
+            if missing and not self.options.create_players:
+                column, name = self.rows.player_columns[missing[0]], row.names[missing[0]]
+                self.rows.refuse(row.line, Refused(column, "no_player", name=name))
+                continue
+            for place in missing:
+                # Told apart by a key of their own, which no stored player has.
+                players.setdefault(row.keys[place], Player(pk=-1 - len(players), name=row.names[place], name_key=row.keys[place]))
+            entry = entry_of(row, [players[key] for key in row.keys], self.source)
+            candidates.append(Candidate(row, replace(entry, entered_by=self.entered_by)))
+        openings = openings_of(self.pool, (candidate.entry for candidate in candidates))
+        possible = []
+        for candidate in candidates:
+            try:
+                check_entry(self.pool, candidate.entry, openings, now=self.now)
+            except Refused as refused:
+                self._refuse(candidate.row, refused)
+            else:
+                possible.append(candidate)
+        return possible
+
+    def _refuse(self, row: Row, refused: Refused) -> None:
+        self.rows.refuse(row.line, refused, timed=row.timed)
+
+    def _with_players(self, candidates: Sequence[Candidate]) -> tuple[list[Candidate], list[Player]]:
+        """The candidates with every player stored, and those made for them, in the order in which they first play."""
+        wanted = {player.name_key: player.name for _, entry in candidates for player in entry.players if player.pk < 0}
+        made = create_players(wanted.values()) if wanted else []
+        players = dict(zip(wanted, made, strict=True))
+        if any(player.name_key != key for key, player in players.items()):
+            raise _Raced
+        stored = [
+            Candidate(row, replace(entry, players=[players.get(player.name_key, player) for player in entry.players]))
+            for row, entry in candidates
+        ]
+        return stored, made
+
+    def _complete(self, candidates: Sequence[Candidate], report: Report) -> set[int]:
+        """Complete the candidates in steps, and return the ids of those who played. What is refused only when it is rated is left
+        out.
+
+        Where some are earlier than what their players have played, each step replays the pool.
+        """
+        step = LATE_BATCH if self._any_late(candidates) else BATCH
+        playing: set[int] = set()
+        self.progress(0, len(candidates))
+        for start in range(0, len(candidates), step):
+            pending = list(candidates[start : start + step])
+            while pending:
+                try:
+                    matches = complete_matches(self.pool, [entry for _, entry in pending], now=self.now, exclusive=True)
+                except BatchRefused as batch:
+                    self._refuse(pending.pop(batch.index).row, batch.refused)
+                except Conflict as conflict:
+                    at_fault = next(item for item in pending if item.row.external_id == conflict.match.external_id)
+                    pending.remove(at_fault)
+                    values = {"match": conflict.match.pk, "fields": ", ".join(conflict.fields)}
+                    self._refuse(at_fault.row, Refused("external_id", "stored_differs", **values))
+                else:
+                    break
+                if not self.options.skip_invalid:
+                    return playing
+            else:
+                matches = []
+            for (_, entry), match in zip(pending, matches, strict=True):
+                playing.update(player.pk for player in entry.players)
+                if match.not_counted:
+                    report.not_counted[self._why_not_counted(match.not_counted, entry)] += 1
+            report.added += len(matches)
+            self.progress(min(start + step, len(candidates)), len(candidates))
+        return playing
+
+    def _why_not_counted(self, code: str, entry: Entry) -> str:
+        reason = self.pool.rating_system.not_counted(entry.result)
+        return wording.reason(code, reason.values if reason else None)
+
+    def _any_late(self, candidates: Iterable[Candidate]) -> bool:
+        """Whether a candidate comes before a counted match that one of its players has played already."""
+        played = Rating.objects.filter(pool=self.pool, matches__gt=0)
+        keys = played.values_list("player_id", "last_ended_at", "last_timed", "last_sequence")
+        last: dict[int, Any] = {player_id: tuple(key) for player_id, *key in keys}
+        return any(
+            player.pk in last and (entry.ended_at, entry.timed, entry.sequence) < last[player.pk]
+            for _, entry in candidates
+            for player in entry.players
+        )
+
+    def _drop_idle(self, made: Sequence[Player], playing: set[int]) -> list[Player]:
+        """Of the players made, those who play. The others go again: their rows were refused only when they were rated."""
+        idle = [player.pk for player in made if player.pk not in playing]
+        for chunk in chunks(idle):
+            Player.objects.filter(pk__in=chunk).delete()
+        return [player for player in made if player.pk in playing]

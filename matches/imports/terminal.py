@@ -1,0 +1,48 @@
+"""What the import and export commands share: finding the pool, reading the file, naming the refused rows."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils.translation import gettext as _
+
+from matches.imports.report import RefusedRow
+from players.models import Pool
+
+MOST_SHOWN = 50
+"""Refused rows that are printed; a file in the wrong shape has thousands."""
+
+
+def find_pool(slug: str) -> Pool:
+    """The pool of this address. Raises CommandError, which names those there are."""
+    pool = Pool.objects.filter(slug=slug).first() if "\0" not in slug else None
+    if pool is None:
+        known = ", ".join(Pool.objects.order_by("slug").values_list("slug", flat=True))
+        raise CommandError(_("There is no pool “%(slug)s”. Known: %(known)s.") % {"slug": slug, "known": known or "–"})
+    return pool
+
+
+def file_name(path: str) -> str:
+    """The file's name without its folder, as text also where it is not UTF-8."""
+    return os.fsencode(Path(path).name).decode("utf-8", "replace")
+
+
+def read_file(path: str) -> bytes:
+    """Raises CommandError."""
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        values = {"file": file_name(path), "error": error.strerror}
+        raise CommandError(_("%(file)s cannot be read: %(error)s.") % values) from None
+    except ValueError:
+        raise CommandError(_("That is no name of a file.")) from None
+
+
+def print_refused(command: BaseCommand, refused: list[RefusedRow]) -> None:
+    """Name the refused rows on stderr, the first MOST_SHOWN of them."""
+    for row in refused[:MOST_SHOWN]:
+        command.stderr.write(str(row))
+    if len(refused) > MOST_SHOWN:
+        command.stderr.write(_("and %(count)d more") % {"count": len(refused) - MOST_SHOWN})
