@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
-from django.urls import URLPattern
+from django.urls import URLPattern, path
 
-urlpatterns: list[URLPattern] = []
+from matches import views
+
+urlpatterns: list[URLPattern] = [
+    path("", views.home, name="home"),
+    path("lobby/", views.lobby_index, name="lobby_index"),
+    path("lobby/<slug:pool_slug>/", views.lobby, name="lobby"),
+    path("matches/<int:match_id>/", views.match, name="match"),
+]

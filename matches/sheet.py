@@ -1,0 +1,92 @@
+"""The calculation sheet of a match: for each player the sum that gave the change, computed from what is stored."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.db.models import QuerySet
+
+from matches.models import Match, Participant
+from players.models import Player, RatingChange
+from players.pages.history import adds_up, why_not_counted
+from players.systems.base import Refused, Seat, Term
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One player's part of the sheet. Points, and experience in the pool's unit.
+
+    `terms` are the lines before the change, `change` is the stored one; `rounded` where the shown before and change do not add
+    up to the shown after. Without `line` the match moved nothing.
+    """
+
+    seat: Participant
+    own: bool
+    line: RatingChange | None = None
+    terms: tuple[Term, ...] = ()
+    last: Term | None = None
+    rounded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A match with its players; `explained` is false where the pool's rules have changed since and are not applied yet."""
+
+    match: Match
+    seats: tuple[Participant, ...]
+    columns: tuple[Column, ...]
+    why_not: str
+    counted: bool
+    explained: bool
+
+
+def sheet(match_id: int, reader: Player | None) -> Sheet:
+    """The sheet of a match. Raises Match.DoesNotExist. Three queries; the reader's column comes first."""
+    match = Match.objects.select_related("pool").get(pk=match_id)
+    seats = tuple(match.participants.select_related("player").order_by("seat"))
+    lines = {line.player_id: line for line in _lines(match)}
+    counted = match.status == Match.Status.COMPLETED and not match.not_counted and len(lines) == len(seats) > 0
+    terms = _terms(match, seats, lines) if counted else None
+    columns = [
+        _column(match, seat, lines.get(seat.player_id), terms[index] if terms else (), reader) for index, seat in enumerate(seats)
+    ]
+    columns.sort(key=lambda column: not column.own)
+    return Sheet(
+        match=match,
+        seats=seats,
+        columns=tuple(columns),
+        why_not=why_not_counted(match.pool.rating_system, match, seats),
+        counted=counted,
+        explained=terms is not None,
+    )
+
+
+def _lines(match: Match) -> QuerySet[RatingChange]:
+    return RatingChange.objects.filter(match=match)
+
+
+def _terms(match: Match, seats: tuple[Participant, ...], lines: dict[int, RatingChange]) -> tuple[tuple[Term, ...], ...] | None:
+    """The terms of every seat, or None where they would not give the stored changes."""
+    before = [Seat(lines[seat.player_id].before, lines[seat.player_id].experience_before) for seat in seats]
+    try:
+        terms = match.pool.rating_system.explain(before, match.result(seats))
+    except Refused:
+        return None
+    if any(own[-1].value != lines[seat.player_id].change for own, seat in zip(terms, seats, strict=True)):
+        return None
+    return terms
+
+
+def _column(match: Match, seat: Participant, line: RatingChange | None, terms: tuple[Term, ...], reader: Player | None) -> Column:
+    own = reader is not None and seat.player_id == reader.pk
+    if line is None:
+        return Column(seat, own)
+    pool = match.pool
+    return Column(
+        seat=seat,
+        own=own,
+        line=line,
+        terms=terms[:-1],
+        last=terms[-1] if terms else None,
+        rounded=not adds_up(line, pool),
+    )

@@ -1,0 +1,22 @@
+"""The pools that a page can show."""
+
+from __future__ import annotations
+
+from players.models import Player, Pool, Rating
+
+
+def all_pools() -> list[Pool]:
+    """Every pool with its tiers. Two queries."""
+    return list(Pool.objects.prefetch_related("tiers"))
+
+
+def ratings_of(player: Player | None) -> dict[int, Rating]:
+    """A player's ratings by pool id; empty for nobody. One query for a player."""
+    if player is None:
+        return {}
+    return {rating.pool_id: rating for rating in Rating.objects.filter(player=player).select_related("peak_match")}
+
+
+def counts_in_games(pool: Pool) -> bool:
+    """Whether experience is a number of games here, and not of the points that matches were played to."""
+    return "length" not in pool.rating_system.uses

@@ -1,0 +1,19 @@
+// What the pages do more comfortably with a script. Without it every form and link works all the same.
+
+// Light or dark at once, remembered in the cookie that the server reads.
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  const button = event.submitter;
+  if (!button || !form.hasAttribute("data-theme-form")) return;
+  event.preventDefault();
+  document.documentElement.dataset.theme = button.value;
+  const secure = location.protocol === "https:" ? "; secure" : "";
+  document.cookie = `theme=${button.value}; path=/; max-age=31536000; samesite=lax${secure}`;
+  for (const other of form.querySelectorAll("button")) if (other !== button) other.focus();
+});
+
+// On a phone the pools are a row to be pushed: bring the chosen one into view.
+for (const chosen of document.querySelectorAll(".pools [aria-current]")) {
+  const row = chosen.closest("ul");
+  row.scrollLeft = chosen.offsetLeft - row.offsetLeft - (row.clientWidth - chosen.clientWidth) / 2;
+}
