@@ -7,9 +7,9 @@ With REDIS_URL set, a sorted set for each pool answers at any size of pool: `pla
 writes, and a worker rebuilds it where it is missing or wrong. Without it, or while it cannot say, the database answers the same.
 """
 
+from players.rankings.filling import Busy, changed, is_right, rebuild
 from players.rankings.listing import Bin, Listing, Place, Ranked, tier_of
 from players.rankings.reads import count, distribution, neighbours, page, place, rows
-from players.rankings.rebuild import Busy, changed, is_right, rebuild
 from players.rankings.sql import listed, ranked
 from players.rankings.store import Unavailable
 

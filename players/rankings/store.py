@@ -91,7 +91,7 @@ def keys(pool_id: int) -> list[str]:
     return [f"ratings:ranking:{{{pool_id}}}:{name}" for name in names]
 
 
-def chunks(items: Iterable[T], size: int = CHUNK) -> Iterator[list[T]]:
+def chunks(items: Iterable[T], size: int) -> Iterator[list[T]]:
     rest = iter(items)
     while chunk := list(islice(rest, size)):
         yield chunk
@@ -175,7 +175,7 @@ class Store:
         ends = time.monotonic() + PUT_SECONDS
         conflicts = done = 0
         try:
-            for chunk in () if wrong else chunks(entries):
+            for chunk in () if wrong else chunks(entries, CHUNK):
                 if time.monotonic() > ends:
                     wrong = True
                     break
