@@ -1,0 +1,399 @@
+"""The admin of players, pools, ratings and their history."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from django.contrib.admin.models import LogEntry
+from django.contrib.auth.models import Permission, User
+from django.test import Client
+from django.urls import reverse
+
+from matches.verify import verify
+from players.ledger import Opening, set_openings
+from players.models import Player, Pool, Rating, RatingChange, Tier
+from players.services import create_player, create_players
+from tests.building import DAY_ONE, NOW, complete, people, pool_of, won
+from tests.matches.entering import queries
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def admin(client: Client) -> User:
+    user = User.objects.create_superuser("chief")
+    client.force_login(user)
+    return user
+
+
+def url(model: str, what: str, *args: object) -> str:
+    return reverse(f"admin:players_{model}_{what}", args=args)
+
+
+def errors(response: Any) -> dict[str, list[str]]:
+    assert response.status_code == 200
+    return {name: list(texts) for name, texts in response.context["adminform"].form.errors.items()}
+
+
+# --- Players ---
+
+
+def player_data(name: str, **more: str) -> dict[str, str]:
+    return {"name": name, "user": "", "time_zone": "Europe/Copenhagen", "language": "da", **more}
+
+
+def test_a_player_is_made_with_address_and_key(client: Client) -> None:
+    assert client.post(url("player", "add"), player_data("  Åse   Ødegård ")).status_code == 302
+    player = Player.objects.get()
+    assert (player.name, player.name_key, player.slug) == ("Åse Ødegård", "åse ødegård", "ase-degard")
+    assert (player.time_zone, player.language) == ("Europe/Copenhagen", "da")
+    assert LogEntry.objects.get().object_id == str(player.pk)
+
+
+def test_a_new_name_keeps_the_address(client: Client) -> None:
+    player = create_player("Vera")
+    assert client.post(url("player", "change", player.pk), player_data("VERA Holm")).status_code == 302
+    player.refresh_from_db()
+    assert (player.name, player.name_key, player.slug) == ("VERA Holm", "vera holm", "vera")
+
+
+@pytest.mark.parametrize(
+    ("data", "field"),
+    [
+        (player_data(""), "name"),
+        (player_data("   "), "name"),
+        (player_data("VERA"), "name"),
+        (player_data("x" * 81), "name"),
+        (player_data("Didrik", time_zone="Mars/Olympus"), "time_zone"),
+        (player_data("Didrik", language="xx"), "language"),
+        (player_data("Didrik", user="999"), "user"),
+        (player_data("Didrik", user="x"), "user"),
+        (player_data("Didrik", user="9" * 40), "user"),
+    ],
+)
+def test_a_player_that_cannot_be_is_refused_on_the_field(client: Client, data: dict[str, str], field: str) -> None:
+    vera = create_player("Vera")
+    other = create_player("Other")
+    for address in (url("player", "add"), url("player", "change", other.pk)):
+        assert list(errors(client.post(address, data))) == [field]
+    assert {player.pk: player.name for player in Player.objects.all()} == {vera.pk: "Vera", other.pk: "Other"}
+
+
+def test_a_login_belongs_to_one_player(client: Client, admin: User) -> None:
+    create_player("Vera", user=admin)
+    assert list(errors(client.post(url("player", "add"), player_data("Didrik", user=str(admin.pk))))) == ["user"]
+
+
+def test_a_login_is_attached(client: Client) -> None:
+    player, login = create_player("Vera"), User.objects.create_user("vera")
+    assert client.post(url("player", "change", player.pk), player_data("Vera", user=str(login.pk))).status_code == 302
+    player.refresh_from_db()
+    assert player.user == login
+
+
+def test_a_player_with_a_rating_is_not_deleted(client: Client) -> None:
+    one, two, three = people(3)
+    complete(pool_of("fibs"), won(one, two, DAY_ONE))
+    assert client.post(url("player", "delete", one.pk), {"post": "yes"}).status_code == 403
+    assert client.post(url("player", "delete", three.pk), {"post": "yes"}).status_code == 302
+    assert list(Player.objects.order_by("pk")) == [one, two]
+
+
+@pytest.mark.parametrize("term", ["straße", "STRASSE", "Stras", "e\u0301mil", "ÉMIL", "émil str"])
+def test_players_are_found_by_any_way_to_write_the_name(client: Client, term: str) -> None:
+    player = create_player("Émil Straße")
+    create_player("Vera")
+    found = client.get(url("player", "changelist"), {"q": term}).context["cl"].queryset
+    assert list(found) == [player]
+    answer = client.get(
+        reverse("admin:autocomplete"),
+        {"term": term, "app_label": "matches", "model_name": "participant", "field_name": "player"},
+    )
+    assert [result["text"] for result in answer.json()["results"]] == ["Émil Straße"]
+
+
+@pytest.mark.parametrize("term", ["\x00", "%", "_", "'", '"', "\\", "x" * 5000, "\ud83c"])
+def test_no_search_makes_a_server_error(client: Client, term: str) -> None:
+    create_player("Vera")
+    for model in ("player", "rating", "ratingchange", "pool"):
+        assert client.get(url(model, "changelist"), {"q": term.encode("utf-8", "surrogatepass")}).status_code == 200
+
+
+# --- Pools ---
+
+
+def pool_data(pool: Pool, **more: str) -> dict[str, str]:
+    tiers = list(pool.tiers.all())
+    data = {
+        "name": pool.name,
+        "slug": pool.slug,
+        "game": pool.game,
+        "parameters": json.dumps(pool.parameters),
+        "shown_decimals": str(pool.shown_decimals),
+        "provisional_below": "" if pool.provisional_below is None else str(pool.provisional_below),
+        "tiers-TOTAL_FORMS": str(len(tiers)),
+        "tiers-INITIAL_FORMS": str(len(tiers)),
+    }
+    for row, tier in enumerate(tiers):
+        values = {"id": tier.pk, "pool": pool.pk, "name": tier.name, "threshold": tier.threshold}
+        data |= {f"tiers-{row}-{name}": str(value) for name, value in values.items()}
+        if tier.decays:
+            data[f"tiers-{row}-decays"] = "on"
+    return {**data, **more}
+
+
+def test_a_pool_is_made_with_what_its_system_brings_along(client: Client) -> None:
+    data = {"name": "Club", "slug": "club", "system": "online_backgammon", "parameters": '{"start": 700}'}
+    response = client.post(url("pool", "add"), data)
+    pool = Pool.objects.get(slug="club")
+    assert response["Location"] == url("pool", "change", pool.pk)
+    assert pool.parameters["start"] == 700 and pool.parameters["cap"] == 200
+    assert (pool.shown_decimals, pool.provisional_below, pool.game) == (0, None, "backgammon")
+    assert [tier.name for tier in pool.tiers.all()] == ["Bronze", "Silver", "Gold", "Platinum", "Diamond", "Master"]
+
+
+def test_a_pool_without_parameters_has_its_systems(client: Client) -> None:
+    assert client.post(url("pool", "add"), {"name": "C", "slug": "c", "system": "tics", "parameters": ""}).status_code == 302
+    assert Pool.objects.get(slug="c").parameters["k"] == 50
+
+
+BAD_PARAMETERS = [
+    ("{", "Enter a valid JSON."),
+    ("null", ""),
+    ("[]", ""),
+    ("[1]", "there is no such parameter"),
+    ("17", "JSON object"),
+    ('"start"', "there is no such parameter"),
+    ('{"start": NaN}', "must be from"),
+    ('{"start": 1e400}', "must be from"),
+    ('{"start": "high"}', "must be a number"),
+    ('{"start": true}', "must be a number"),
+    ('{"begin": 1500}', "there is no such parameter"),
+    ('{"ramp": {"highest": 1, "lowest": 2}}', "must not be above"),
+    ('{"start": ' + "1" * 5000 + "}", "Enter a valid JSON."),
+    ("[" * 100_000, "Enter a valid JSON."),
+]
+
+
+@pytest.mark.parametrize(("text", "words"), BAD_PARAMETERS)
+def test_bad_parameters_are_refused_on_their_field(client: Client, text: str, words: str) -> None:
+    known = Pool.objects.count()
+    found = errors(client.post(url("pool", "add"), {"name": "C", "slug": "c", "system": "fibs", "parameters": text}))
+    assert list(found) == ["parameters"] and words in found["parameters"][0]
+    pool = pool_of("fibs")
+    found = errors(client.post(url("pool", "change", pool.pk), pool_data(pool, parameters=text)))
+    assert list(found) == ["parameters"] and words in found["parameters"][0]
+    assert Pool.objects.count() == known and pool_of("fibs").parameters == pool.parameters
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"name": ""}, "name"),
+        ({"name": "FIBS"}, "name"),
+        ({"slug": "fibs"}, "slug"),
+        ({"slug": "ä ö"}, "slug"),
+        ({"system": "chess"}, "system"),
+    ],
+)
+def test_a_pool_that_cannot_be_is_refused(client: Client, change: dict[str, str], field: str) -> None:
+    data = {"name": "C", "slug": "c", "system": "fibs", "parameters": "{}", **change}
+    assert list(errors(client.post(url("pool", "add"), data))) == [field]
+
+
+def test_parameters_of_a_pool_without_counted_matches_can_change(client: Client) -> None:
+    pool, (one, two) = pool_of("fibs"), people(2)
+    set_openings(pool, {one.pk: Opening(1500, 0, None), two.pk: Opening(1710, 400, DAY_ONE.date())}, NOW)
+    response = client.post(url("pool", "change", pool.pk), pool_data(pool, parameters='{"start": 1800, "ramp": null}'))
+    assert response.status_code == 302
+    pool = pool_of("fibs")
+    assert pool.parameters["start"] == 1800 and pool.parameters["ramp"] is None
+    # Who brought nothing along starts at the new start, and what somebody brought along stays.
+    assert [rating.value for rating in Rating.objects.order_by("player_id")] == [1800, 1710]
+    assert [rating.rank_points for rating in Rating.objects.order_by("player_id")] == [180000, 171000]
+
+
+def test_system_and_parameters_of_a_pool_with_counted_matches_stay(client: Client) -> None:
+    pool, (one, two) = pool_of("fibs"), people(2)
+    complete(pool, won(one, two, DAY_ONE))
+    page = client.get(url("pool", "change", pool.pk))
+    assert "parameters" not in page.context["adminform"].form.fields
+    assert "Fixed, because matches of this pool are counted" in page.text and "&quot;factor&quot;: 4.0" in page.text
+    sent = pool_data(pool, parameters='{"start": 1}', system="tics", provisional_below="30")
+    response = client.post(url("pool", "change", pool.pk), sent, follow=True)
+    assert "The parameters are as they were" in response.text
+    stored = pool_of("fibs")
+    assert (stored.parameters, stored.system, stored.provisional_below) == (pool.parameters, "fibs", 30)
+    verify(stored)
+
+
+def test_other_decimals_make_other_ranks(client: Client) -> None:
+    pool, (one, two) = pool_of("fibs"), people(2)
+    complete(pool, won(one, two, DAY_ONE))
+    assert client.post(url("pool", "change", pool.pk), pool_data(pool, shown_decimals="0")).status_code == 302
+    assert [rating.rank_points for rating in Rating.objects.order_by("player_id")] == [1522, 1478]
+    verify(pool_of("fibs"))
+
+
+def test_another_threshold_makes_other_standings(client: Client) -> None:
+    pool, (one, two) = pool_of("online-backgammon"), people(2)
+    complete(pool, won(one, two, DAY_ONE, kind="matchmade"))
+    Tier.objects.filter(pool=pool, name="Silver").update(threshold=640, decays=False)
+    standing = Rating.objects.get(player=one).standing
+    assert standing == pytest.approx(644, abs=1)
+    [row] = [row for row, tier in enumerate(pool.tiers.all()) if tier.name == "Silver"]
+    data = pool_data(pool_of("online-backgammon"), **{f"tiers-{row}-threshold": "620", f"tiers-{row}-decays": "on"})
+    assert client.post(url("pool", "change", pool.pk), data).status_code == 302
+    # Away since March: down to the threshold from which time away costs.
+    assert Rating.objects.get(player=one).standing == 620
+    assert Rating.objects.get(player=two).standing == 600
+
+
+def test_tiers_are_added_and_deleted(client: Client) -> None:
+    pool = pool_of("fibs")
+    row = {"tiers-TOTAL_FORMS": "1", "tiers-0-name": "Master", "tiers-0-threshold": "1800", "tiers-0-pool": str(pool.pk)}
+    assert client.post(url("pool", "change", pool.pk), pool_data(pool, **row)).status_code == 302
+    assert [(tier.name, tier.threshold) for tier in pool.tiers.all()] == [("Master", 1800)]
+    assert client.post(url("pool", "change", pool.pk), pool_data(pool, **{"tiers-0-DELETE": "on"})).status_code == 302
+    assert not pool.tiers.exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "row"),
+    [
+        ({"threshold": "NaN"}, 0),
+        ({"threshold": "1e400"}, 0),
+        ({"threshold": "100001"}, 0),
+        ({"threshold": ""}, 0),
+        ({"name": ""}, 0),
+    ],
+)
+def test_a_tier_that_cannot_be_is_refused(client: Client, change: dict[str, str], row: int) -> None:
+    pool = pool_of("online-backgammon")
+    data = pool_data(pool, **{f"tiers-{row}-{name}": value for name, value in change.items()})
+    response = client.post(url("pool", "change", pool.pk), data)
+    [inline] = response.context["inline_admin_formsets"]
+    assert list(inline.formset.forms[row].errors) == list(change)
+
+
+def test_two_tiers_at_one_threshold_are_refused(client: Client) -> None:
+    pool = pool_of("online-backgammon")
+    response = client.post(url("pool", "change", pool.pk), pool_data(pool, **{"tiers-0-threshold": "700"}))
+    assert response.status_code == 200
+    assert pool.tiers.first().threshold == 600  # type: ignore[union-attr]
+
+
+def test_a_pool_in_use_is_not_deleted(client: Client) -> None:
+    pool, (one, two) = pool_of("fibs"), people(2)
+    complete(pool, won(one, two, DAY_ONE))
+    assert client.post(url("pool", "delete", pool.pk), {"post": "yes"}).status_code == 403
+    assert client.post(url("pool", "delete", pool_of("tics").pk), {"post": "yes"}).status_code == 302
+    assert not Pool.objects.filter(slug="tics").exists()
+
+
+# --- Ratings and their history ---
+
+
+def test_ratings_and_history_are_only_looked_at(client: Client) -> None:
+    pool, (one, two) = pool_of("fibs"), people(2)
+    complete(pool, won(one, two, DAY_ONE))
+    rating, line = Rating.objects.filter(player=one).get(), RatingChange.objects.filter(player=one).get()
+    for model, row in (("rating", rating), ("ratingchange", line)):
+        page = client.get(url(model, "change", row.pk))
+        assert page.status_code == 200 and "1522.36" in page.text and 'name="_save"' not in page.text
+        assert client.get(url(model, "add")).status_code == 403
+        assert client.post(url(model, "change", row.pk), {"value": "9999"}).status_code == 403
+        assert client.post(url(model, "delete", row.pk), {"post": "yes"}).status_code == 403
+        action = {"action": "delete_selected", "_selected_action": str(row.pk), "post": "yes"}
+        client.post(url(model, "changelist"), action)
+    assert Rating.objects.count() == RatingChange.objects.count() == 2
+
+
+def test_they_are_written_as_everywhere(client: Client) -> None:
+    pool, (one, two) = pool_of("fibs"), people(2)
+    complete(pool, won(one, two, DAY_ONE))
+    assert "1522.36" in client.get(url("rating", "changelist")).text
+    text = client.get(url("ratingchange", "changelist")).text
+    assert "1500.00" in text and "+22.36" in text and "−22.36" in text and "1477.64" in text
+
+
+def test_they_are_found_by_player_and_pool(client: Client) -> None:
+    one, two, three = create_players(["Vera", "Didrik", "Inger"])
+    fibs, tics = pool_of("fibs"), pool_of("tics")
+    complete(fibs, won(one, two, DAY_ONE))
+    complete(tics, won(one, three, DAY_ONE, length=None))
+    for model, pool in (("rating", "pool"), ("ratingchange", "rating__pool")):
+
+        def found(**query: object) -> set[str]:
+            rows = client.get(url(model, "changelist"), query).context["cl"].queryset  # noqa: B023
+            return {row.player.name for row in rows}
+
+        assert found(q="VER") == {"Vera"}
+        assert found(**{f"{pool}__id__exact": tics.pk}) == {"Vera", "Inger"}
+        assert found(q="inger", **{f"{pool}__id__exact": fibs.pk}) == set()
+        assert found(player__id__exact=two.pk) == {"Didrik"}
+
+
+# --- The number of queries ---
+
+
+def many() -> None:
+    """Thirty players, each with a rating and a history in two pools, and ten pools more."""
+    players = people(30)
+    for slug, more in (("fibs", {}), ("tics", {"length": None})):
+        entries = [
+            won(one, two, DAY_ONE + timedelta(minutes=number), **more) for number, (one, two) in enumerate(pairwise(players))
+        ]
+        complete(pool_of(slug), *entries)
+    for player in players[:20]:
+        player.user = User.objects.create_user(player.name)
+        player.save()
+
+
+@pytest.mark.parametrize("model", ["player", "pool", "rating", "ratingchange"])
+def test_a_list_has_a_fixed_number_of_queries(client: Client, model: str) -> None:
+    one, two = create_players(["Vera", "Didrik"])
+    complete(pool_of("fibs"), won(one, two, DAY_ONE))
+    few = queries(lambda: client.get(url(model, "changelist")))
+    many()
+    assert queries(lambda: client.get(url(model, "changelist"))) == few <= 8
+    assert queries(lambda: client.get(url(model, "changelist"), {"q": "player"})) <= few
+
+
+@pytest.mark.parametrize("model", ["player", "pool", "rating", "ratingchange"])
+def test_a_page_has_a_fixed_number_of_queries(client: Client, model: str) -> None:
+    one, two = create_players(["Vera", "Didrik"])
+    complete(pool_of("fibs"), won(one, two, DAY_ONE))
+    row = {
+        "player": one,
+        "pool": pool_of("fibs"),
+        "rating": Rating.objects.first(),
+        "ratingchange": RatingChange.objects.first(),
+    }[model]
+    few = queries(lambda: client.get(url(model, "change", row.pk)))
+    many()
+    assert queries(lambda: client.get(url(model, "change", row.pk))) == few <= 12
+
+
+# --- Who may ---
+
+
+def test_rights_are_djangos() -> None:
+    player = create_player("Vera")
+    client = Client()
+    user = User.objects.create_user("other", is_staff=True)
+    client.force_login(user)
+    for model in ("player", "pool", "rating", "ratingchange"):
+        assert client.get(url(model, "changelist")).status_code == 403
+    user.user_permissions.set(Permission.objects.filter(codename__startswith="view_"))
+    for model in ("player", "pool", "rating", "ratingchange"):
+        assert client.get(url(model, "changelist")).status_code == 200
+        assert client.get(url(model, "add")).status_code == 403
+    assert client.get(url("player", "change", player.pk)).status_code == 200
+    assert client.post(url("player", "change", player.pk), player_data("Didrik")).status_code == 403
+    assert client.get(url("pool", "change", pool_of("fibs").pk)).status_code == 200
+    assert client.post(url("pool", "change", pool_of("fibs").pk), {}).status_code == 403
