@@ -87,7 +87,7 @@ def _graph(facts: Profile, wanted: str, now: datetime) -> dict[str, Any]:
     rating = facts.rating
     chosen = wanted if wanted in RANGES else usual_range(rating, now)
     today = timezone.localtime(now).date()
-    line = series(rating, facts.pool, RANGES[chosen], today, timezone.get_current_timezone())
+    line = series(rating, facts.pool, RANGES[chosen], today)
     peak = peak_in(rating, line)
     drawn = graph.draw(
         line.points, start=line.start, start_provisional=line.start_provisional, first=line.first, last=line.last, peak=peak
@@ -133,7 +133,7 @@ def rankings_index(request: HttpRequest, reader: Player | None) -> HttpResponse:
 def rankings(request: HttpRequest, reader: Player | None, pool_slug: str) -> HttpResponse:
     pools = all_pools()
     pool = choose(pools, pool_slug)
-    context = {"reader": reader, "pools": pools, "pool": pool, "ranking": ranking(pool, reader, request.GET.get("page"))}
+    context = {"reader": reader, "pools": pools, "pool": pool, "ranking": ranking(pool, reader, _page_number(request))}
     return render(request, "players/rankings.html", context)
 
 

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from datetime import UTC, date, datetime, time, timedelta
 from itertools import groupby
 from typing import Any
 
-from django.db.models import Case, Count, DateField, F, FilteredRelation, Q, QuerySet, When, Window
-from django.db.models.functions import RowNumber, TruncDate
+from django.db.models import F, FilteredRelation, Q, QuerySet
 
 from players.formatting import is_provisional, shown
 from players.graph import MOST_POINTS, Point
 from players.models import Player, Pool, Rating, RatingChange
-from players.pages.reader import match_day
+from players.pages.reader import day_of, match_day
 from players.systems.base import RatingSystem
 from players.wording import reason
 
@@ -127,47 +126,45 @@ def usual_range(rating: Rating, now: datetime) -> str:
     return "year" if last is not None and now - last < timedelta(days=365) else "all"
 
 
-def series(rating: Rating, pool: Pool, days: int | None, today: date, zone: tzinfo) -> Series:
+def series(rating: Rating, pool: Pool, days: int | None, today: date) -> Series:
     """The rating over the last `days` days up to `today`, over all of them for None. One query.
 
     A match is a point within its day; where they are many, a day is one point, the rating at its end. Days are the reader's.
     """
     below = pool.provisional_below
-    day = Case(
-        When(timed=True, then=TruncDate("ended_at", tzinfo=zone)),
-        default=TruncDate("ended_at", tzinfo=UTC),
-        output_field=DateField(),
-    )
-    changes = RatingChange.objects.filter(rating=rating).annotate(day=day)
+    changes = RatingChange.objects.filter(rating=rating).order_by(*ORDER)
+    first = today
     if days is not None:
         first = today - timedelta(days=days - 1)
-        # Two days more than needed, by index; no zone is further from UTC.
-        since = datetime.combine(first - timedelta(days=2), time.min, UTC)
-        changes = changes.filter(ended_at__gte=since, day__gte=first)
-    rows = list(
-        changes.annotate(
-            number=Window(RowNumber(), partition_by=F("day"), order_by=ORDER),
-            in_day=Window(Count("pk"), partition_by=F("day")),
-            in_all=Window(Count("pk")),
-            overall=Window(RowNumber(), order_by=("day", *ORDER)),
-        )
-        .filter(Q(number=F("in_day")) | Q(in_all__lte=MOST_POINTS) | Q(overall=1))
-        .order_by("day", *ORDER)
-        .values_list("day", "number", "in_day", "in_all", "before", "after", "experience_before", "experience_after")
+        # By index, and two days more than needed: no zone is further from UTC.
+        changes = changes.filter(ended_at__gte=datetime.combine(first - timedelta(days=2), time.min, UTC))
+    rows = changes.values_list("ended_at", "timed", "before", "after", "experience_before", "experience_after")
+    by_day: dict[date, list[tuple[Any, ...]]] = {}
+    for ended_at, timed, *line in rows.iterator(chunk_size=5000):
+        by_day.setdefault(day_of(ended_at, timed), []).append(tuple(line))
+    if days is not None:
+        by_day = {day: lines for day, lines in by_day.items() if day >= first}
+    if not by_day:
+        return Series((), rating.value, is_provisional(rating.experience, below), first, today)
+
+    count = sum(len(lines) for lines in by_day.values())
+    points = []
+    # A match known only by its date can come before one that is a day earlier where the reader lives.
+    for day in sorted(by_day):
+        lines = list(enumerate(by_day[day], start=1))
+        for number, (_, after, _, experience) in lines if count <= MOST_POINTS else lines[-1:]:
+            points.append(Point(day, number / len(lines), after, is_provisional(experience, below)))
+    begins = min(by_day)
+    start, _, start_experience, _ = by_day[begins][0]
+    # Where these are all the matches there are, the picture begins with the first of them.
+    whole_story = count == rating.matches
+    return Series(
+        tuple(points),
+        start,
+        is_provisional(start_experience, below),
+        begins if whole_story or days is None else first,
+        max(today, max(by_day)),
     )
-    points = tuple(
-        Point(day, number / in_day, after, is_provisional(experience, below))
-        for day, number, in_day, _, _, after, _, experience in rows
-    )
-    if not rows:
-        return Series((), rating.value, is_provisional(rating.experience, below), first if days else today, today)
-    whole_story = rows[0][3] == rating.matches
-    if whole_story:
-        start, start_experience = rating.opening, rating.opening_experience
-        first = rows[0][0]
-    else:
-        start, start_experience = rows[0][4], rows[0][6]
-    return Series(points, start, is_provisional(start_experience, below), first, max(today, rows[-1][0]))
 
 
 def peak_in(rating: Rating, line: Series) -> tuple[date, float] | None:

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from django.core.paginator import Page, Paginator
-from django.db.models import Q
-
 from players import rankings
-from players.formatting import is_provisional, shown
+from players.formatting import shown
 from players.models import Player, Pool, Rating, Tier
 
 PAGE_SIZE = 50
@@ -16,55 +13,45 @@ PAGE_SIZE = 50
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A line of the ranking: the rating with its rank and player, and the tier of its shown standing."""
+    """A line of the ranking; `tier` is that of the shown standing, `own` says whether it is the reader's."""
 
-    rating: Rating
     rank: int
+    rating: Rating
     tier: Tier | None
-    provisional: bool
     own: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """A page of the ranking; `own_rank` and `own_page` say where the reader stands, if he does."""
+    """A page of the ranking: its lines, its number (from 1) of `pages`, and how many players are listed.
+
+    `own_rank` and `own_page` say where the reader stands, None where he is not listed.
+    """
 
     rows: tuple[Row, ...]
-    page: Page[Rating]
-    count: int
-    own: Rating | None
-    own_rank: int | None
-    own_page: int | None
+    number: int
+    pages: int
+    listed: int
+    own_rank: int | None = None
+    own_page: int | None = None
 
 
-def ranking(pool: Pool, reader: Player | None, wanted: str | None) -> Ranking:
-    """The page `wanted` of the ranking: the last one beyond the end, the first one where it is no number.
-
-    Two queries, and three more for a reader with a player.
-    """
-    paginator = Paginator(rankings.ranked(pool), PAGE_SIZE)
-    paginator.count = rankings.listed(pool).count()
-    page = paginator.get_page(wanted)
+def ranking(pool: Pool, reader: Player | None, number: int) -> Ranking:
+    """Page `number` of the ranking, the last one beyond the end. At most four queries, and two more for a reader."""
+    listing = rankings.page(pool, number, PAGE_SIZE)
     tiers = list(pool.tiers.all())
-    rows = tuple(_row(pool, tiers, rating, reader) for rating in page.object_list)
-    own = Rating.objects.filter(pool=pool, player=reader, matches__gt=0).first() if reader else None
-    own_rank = own_page = None
-    if own is not None:
-        everyone = Rating.objects.filter(pool=pool, matches__gt=0)
-        higher = Q(rank_points__gt=own.rank_points)
-        before_in_tie = Q(value__gt=own.value) | Q(value=own.value, player_id__lt=own.player_id)
-        own_rank = everyone.filter(higher).count() + 1
-        tied_before = everyone.filter(Q(rank_points=own.rank_points) & before_in_tie).count()
-        own_page = (own_rank - 1 + tied_before) // PAGE_SIZE + 1
-    return Ranking(rows, page, paginator.count, own, own_rank, own_page)
-
-
-def _row(pool: Pool, tiers: list[Tier], rating: Rating, reader: Player | None) -> Row:
-    tier, _ = rankings.tier_of(tiers, float(shown(rating.standing, pool.shown_decimals)))
-    return Row(
-        rating=rating,
-        rank=rating.rank,  # type: ignore[attr-defined]
-        tier=tier,
-        provisional=is_provisional(rating.experience, pool.provisional_below),
-        own=reader is not None and rating.player_id == reader.pk,
+    own = Rating.objects.filter(pool=pool, player=reader).first() if reader else None
+    place = rankings.place(own) if own else None
+    return Ranking(
+        rows=tuple(_row(pool, tiers, line, reader) for line in listing.rows),
+        number=listing.start // PAGE_SIZE + 1,
+        pages=max(1, -(-listing.of // PAGE_SIZE)),
+        listed=listing.of,
+        own_rank=place.rank if place else None,
+        own_page=place.position // PAGE_SIZE + 1 if place else None,
     )
+
+
+def _row(pool: Pool, tiers: list[Tier], line: rankings.Ranked, reader: Player | None) -> Row:
+    tier, _ = rankings.tier_of(tiers, float(shown(line.rating.standing, pool.shown_decimals)))
+    return Row(line.rank, line.rating, tier, reader is not None and line.rating.player_id == reader.pk)
