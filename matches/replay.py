@@ -9,9 +9,11 @@ from there on says what he had before it.
 
 from __future__ import annotations
 
+import gc
 import heapq
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import groupby
@@ -133,30 +135,36 @@ def recalculate(
         for place in [place for place, (pk, _) in stored.items() if pk > mark]:
             left_out.add(place[0])
             del stored[place]
-    rate = pool.rating_system.rate
     kept = (played for played in counted_matches(pool, since) if played.key.id not in left_out)
-    for key, player_ids, result in heapq.merge(kept, sorted(played for played in instead.values() if played)):
-        at_table = []
-        for player_id in player_ids:
-            player = states.get(player_id)
-            if player is None:
-                player = states[player_id] = start.of(player_id)
-            at_table.append(player)
-        rated = rate([Seat(player.value, player.experience) for player in at_table], result)
-        for line in ledger.book(key, player_ids, at_table, rated):
-            old = stored.pop((key.id, line.player_id), None)
+    games = heapq.merge(kept, sorted(played for played in instead.values() if played)) if instead else kept
+    number = 0
+    with _collector_off():
+        for number, line in enumerate(ledger.book_all(pool.rating_system, games, states, start.of), start=1):
+            old = stored.pop((line.match_id, line.player_id), None)
             if old is None:
                 answer.new.append(line)
             elif old[1] != line:
                 answer.changed.append((*old, line))
-        answer.matches += 1
-        if progress is not None and answer.matches % FETCH == 0:
-            progress(answer.matches)
+            if progress is not None and number % FETCH == 0:
+                progress(number // pool.rating_system.seats)
+    answer.matches = number // pool.rating_system.seats
     answer.gone = sorted(stored.values())
     for _, line in answer.gone:
         if line.player_id not in states:
             states[line.player_id] = start.of(line.player_id)
     return answer
+
+
+@contextmanager
+def _collector_off() -> Iterator[None]:
+    """Keep the garbage collector from going through all lines again and again: they are plain tuples, and half of the time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 class _Starts:

@@ -13,11 +13,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from players.systems.base import LENGTHS, RATING_LIMIT, AnyParams, NotCounted, Rated, Refused, Result, Seat, Term, Unit
+from players.systems.base import LENGTHS, RATING_LIMIT, AnyParams, NotCounted, PairRater, Rated, Refused, Result, Seat, Term, Unit
 from players.systems.checks import check_chance, check_scores, check_seats, check_whole
 from players.systems.kinds import CountsByKind, counted_kinds
 from players.systems.params import BadParameter, Params, choice, nested, number
-from players.systems.two_players import expectation, expected_term, rating_terms, score_term, underdog_chance
+from players.systems.two_players import MAX_EXPONENT, expectation, expected_term, rating_terms, score_term, underdog_chance
 
 BEFORE, AFTER = "before", "after"
 
@@ -67,12 +67,15 @@ class Backgammon(CountsByKind):
     uses = frozenset({"scores", "length", "kind"})
     money_games: ClassVar[bool] = False
     """Whether play without a length is rated."""
+    stakes: ClassVar[bool] = False
+    """Whether the change depends on more of the match than its length."""
 
     def __init__(self, params: AnyParams | None = None) -> None:
         super().__init__(params)
         self._after = self.params.experience_counts == AFTER
         self._cap = math.inf
         """The most that a match can move a rating, in points."""
+        self._terms_of_length: dict[int | None, tuple[float, float, int]] = {}
 
     def check(self, result: Result) -> None:
         super().check(result)
@@ -107,22 +110,68 @@ class Backgammon(CountsByKind):
     def rate(self, seats: Sequence[Seat], result: Result) -> Rated:
         check_seats(seats, 2)
         one, two = seats
-        played = self.played(result)
-        params = self.params
-        root = math.sqrt(played.length)
+        root, common, gained = self._terms(result)
         score1, score2 = _scores(result)
         difference = one.rating - two.rating
-        expected1, expected2, above = expectation(difference, abs(difference) * root / params.spread, score2)
+        expected1, expected2, above = expectation(difference, abs(difference) * root / self.params.spread, score2)
         # Everything that both players share comes first: where their K are equal, their changes are exact opposites.
-        moved = params.factor * root * played.stake_factor * above
-        k1, k2 = self.k(one.experience, played.gained), self.k(two.experience, played.gained)
+        moved = common * above
+        k1, k2 = self.k(one.experience, gained), self.k(two.experience, gained)
         change1, change2 = k1 * moved, k2 * (0.0 - moved)
         cap = self._cap
         if abs(change1) > cap:
             change1 = math.copysign(cap, change1)
         if abs(change2) > cap:
             change2 = math.copysign(cap, change2)
-        return Rated((change1, change2), (expected1, expected2), (score1, score2), (k1, k2), played.gained)
+        return Rated((change1, change2), (expected1, expected2), (score1, score2), (k1, k2), gained)
+
+    def _terms(self, result: Result) -> tuple[float, float, int]:
+        """sqrt(n), what multiplies score - expected for both players alike, and the experience that the match brings."""
+        terms = self._terms_of_length.get(result.length)
+        if terms is None:
+            length, stake_factor, gained = self.played(result)
+            root = math.sqrt(length)
+            terms = root, self.params.factor * root * stake_factor, gained
+            if not self.stakes:
+                self._terms_of_length[result.length] = terms
+        return terms
+
+    def pair_rater(self) -> PairRater:
+        # The same steps as `rate` in the same order, with what does not depend on the match bound to local names.
+        cap, find_terms, terms_of = self._cap, self._terms_of_length.get, self._terms
+        spread, ramp, after = self.params.spread, self.params.ramp, self._after
+        lowest, highest, per = (ramp.lowest, ramp.highest, ramp.per) if ramp else (1.0, 1.0, 1.0)
+
+        def rate_pair(
+            rating1: float, experience1: int, rating2: float, experience2: int, result: Result
+        ) -> tuple[float, float, float, float, float, float, int]:
+            root, common, gained = find_terms(result.length) or terms_of(result)
+            score1, score2 = result.scores if result.chance is None and result.scores else _scores(result)
+            difference = rating1 - rating2
+            exponent = (difference if difference >= 0.0 else -difference) * root / spread
+            chance = 1.0 / (10.0 ** (exponent if exponent < MAX_EXPONENT else MAX_EXPONENT) + 1.0)
+            if difference >= 0.0:
+                expected1, expected2 = 1.0 - chance, chance
+                moved = common * (chance - score2)
+            else:
+                expected1, expected2 = chance, 1.0 - chance
+                moved = common * (0.0 - (chance - (1.0 - score2)))
+            if ramp is None:
+                change1, change2 = moved, 0.0 - moved
+            else:
+                if after:
+                    k1, k2 = highest - (experience1 + gained) / per, highest - (experience2 + gained) / per
+                else:
+                    k1, k2 = highest - experience1 / per, highest - experience2 / per
+                change1 = (k1 if k1 > lowest else lowest) * moved
+                change2 = (k2 if k2 > lowest else lowest) * (0.0 - moved)
+            if not -cap <= change1 <= cap:
+                change1 = math.copysign(cap, change1)
+            if not -cap <= change2 <= cap:
+                change2 = math.copysign(cap, change2)
+            return change1, change2, expected1, expected2, score1, score2, gained
+
+        return rate_pair
 
     def explain(self, seats: Sequence[Seat], result: Result) -> tuple[tuple[Term, ...], ...]:
         rated = self.rate(seats, result)

@@ -10,7 +10,7 @@ Order of calls: `check` (is this a result at all?), `not_counted` (does it move 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
@@ -153,6 +153,11 @@ class DefaultTier:
     decays: bool = False
 
 
+PairRater = Callable[[float, int, float, int, Result], tuple[float, float, float, float, float, float, int]]
+"""(rating 1, experience 1, rating 2, experience 2, checked result) -> (change 1, change 2, expected 1, expected 2, score 1,
+score 2, experience gained), bit-equal to `rate` and without its checks."""
+
+
 class RatingSystem(ABC):
     """Base of the systems. The class says what the system is like, the instance holds one pool's parameters."""
 
@@ -207,6 +212,10 @@ class RatingSystem(ABC):
         Raises Refused where a value that the formula needs is missing (`length`, `stake`, too few `deals`) or a rating is out
         of range.
         """
+
+    def pair_rater(self) -> PairRater | None:
+        """`rate` for two players as a bare function, for replays of many matches; None where a system has none."""
+        return None
 
     @abstractmethod
     def explain(self, seats: Sequence[Seat], result: Result) -> tuple[tuple[Term, ...], ...]:

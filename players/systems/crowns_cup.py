@@ -36,6 +36,7 @@ class CrownsCup(Backgammon):
     Params = CrownsCupParams
     uses = frozenset({"scores", "chance", "length", "points", "stake", "real_money", "kind"})
     money_games = True
+    stakes = True
     shown_decimals = 2
 
     @property
