@@ -21,5 +21,8 @@ def name_key(name: str) -> str:
 
 
 def name_slug(name: str) -> str:
-    """The address of a name: ASCII where that leaves anything, else its own letters, else `player`."""
-    return slugify(name) or slugify(name, allow_unicode=True) or "player"
+    """The address of a name: ASCII where that leaves anything, else its own letters, else `player`.
+
+    One letter of a name can stand for many of an address, so it is cut to leave room for a number.
+    """
+    return (slugify(name) or slugify(name, allow_unicode=True) or "player")[: NAME_MAX * 3 // 2]

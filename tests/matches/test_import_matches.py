@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from django.core.management.base import CommandError
 
+from matches import replay
 from matches.imports.identity import row_id
 from matches.imports.service import Options, import_matches
 from matches.models import Match
@@ -176,6 +177,14 @@ def test_a_byte_order_mark_and_windows_line_ends_are_no_trouble(tmp_path: Path) 
     path.write_bytes("\ufeffdate,winner,loser,length\r\n2026-03-01,Åse,Ærø,5\r\n".encode())
     assert "1 added" in run("import_matches", path, "--pool", "fibs", "--create-players")[0]
     assert names() == {"Åse", "Ærø"}
+
+
+@pytest.mark.parametrize("letter", ["\ufdfa", "\u0390", "\u0130", "ß", "😀", "-"])
+def test_any_name_of_the_right_length_will_do(tmp_path: Path, letter: str) -> None:
+    path = csv_file(tmp_path, HEADER, f"2026-03-01,{letter * 80},Vera,5", f"2026-03-01,Vera,{letter * 79},5")
+    assert "2 added" in run("import_matches", path, "--pool", "fibs", "--create-players")[0]
+    assert "2 already there" in run("import_matches", path, "--pool", "fibs")[0]
+    assert names() == {letter * 80, letter * 79, "Vera"}
 
 
 # --- Which rows are the same match ---
@@ -403,6 +412,26 @@ def test_steps_do_not_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     run("import_matches", csv_file(tmp_path, HEADER, *lines), "--pool", "steps")
     assert numbers(in_one) == numbers(in_steps)
     assert verify(in_steps) == (56, None)
+
+
+def test_rows_in_any_order_need_no_replay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = [f"2026-03-{day:02},Vera,Didrik,5" for day in range(28, 0, -1)]
+    monkeypatch.setattr("matches.imports.service.BATCH", 5)
+    monkeypatch.delattr("matches.replay.recalculate")
+    run("import_matches", csv_file(tmp_path, HEADER, *lines), "--pool", "fibs", "--create-players")
+    assert verify(pool_of("fibs")) == (28, None)
+
+
+def test_a_late_list_needs_one_replay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = [f"2026-03-{day:02},Vera,Didrik,5" for day in range(1, 29)]
+    run("import_matches", csv_file(tmp_path, HEADER, "2026-03-30,Vera,Didrik,5"), "--pool", "fibs", "--create-players")
+    replays = []
+    recalculate = replay.recalculate
+    monkeypatch.setattr(replay, "recalculate", lambda *args, **more: replays.append(args) or recalculate(*args, **more))
+    monkeypatch.setattr("matches.imports.service.BATCH", 5)
+    run("import_matches", csv_file(tmp_path, HEADER, *lines), "--pool", "fibs")
+    assert len(replays) == 1
+    assert verify(pool_of("fibs")) == (29, None)
 
 
 def test_row_ids_differ_by_pool_content_and_ordinal() -> None:

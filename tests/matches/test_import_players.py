@@ -10,9 +10,12 @@ from django.core.management.base import CommandError
 from django.utils import timezone
 
 from matches.models import Match, Revision
+from matches.openings import open_ratings
 from matches.verify import verify
+from players.ledger import Opening
 from players.models import Rating
 from players.services import create_players, create_pool
+from players.systems.base import Refused
 from tests.building import pool_of
 from tests.matches.importing import DATA, club, csv_file, names, numbers, rows_of_all_tables, run
 
@@ -151,6 +154,17 @@ def test_an_opening_is_not_from_after_a_match_that_counts(tmp_path: Path) -> Non
     # The match of the first of March, which does not count, is no obstacle; nor is a match of that very day.
     run("import_players", csv_file(tmp_path, HEADER, "Vera,1700,0,2026-03-02"), "--pool", "fibs")
     assert verify(pool_of("fibs")) == (2, None)
+
+
+def test_the_service_refuses_it_by_itself(tmp_path: Path) -> None:
+    path = csv_file(tmp_path, "date,winner,loser,length", "2026-03-02,Vera,Didrik,5")
+    run("import_matches", path, "--pool", "fibs", "--create-players")
+    vera = Rating.objects.get(player__name="Vera")
+    with pytest.raises(Refused) as refused:
+        open_ratings(pool_of("fibs"), {vera.player_id: Opening(1700.0, 0, date(2026, 3, 3))})
+    assert (refused.value.field, refused.value.code) == ("date", "after_match")
+    vera.refresh_from_db()
+    assert vera.opening == 1500.0
 
 
 def test_openings_with_which_a_match_cannot_be_rated(tmp_path: Path) -> None:
