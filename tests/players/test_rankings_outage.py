@@ -21,12 +21,13 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(params=["closed", "silent"])
-def gone(request: pytest.FixtureRequest, settings: Any) -> Iterator[str]:
+def gone(request: pytest.FixtureRequest, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """A Redis that refuses connections, or takes them and says nothing: either fails in its own way."""
     with socket.socket() as server:
         server.bind(("127.0.0.1", 0))
         if request.param == "silent":
             server.listen(50)
+        monkeypatch.setattr(store, "BREAK_SECONDS", 600.0)  # the machine may be slow
         settings.REDIS_URL = f"redis://127.0.0.1:{server.getsockname()[1]}/0"
         yield request.param
 
@@ -35,20 +36,19 @@ def seconds(began: float) -> float:
     return time.monotonic() - began
 
 
-def test_pages_answer(gone: str) -> None:
+def test_pages_answer(gone: str, monkeypatch: pytest.MonkeyPatch) -> None:
     pool = pool_of("tics")
     ordered = plain_order(fill(pool, random_set(3, 80)))
     began = time.monotonic()
     assert rankings.count(pool) == len(ordered)
     assert seconds(began) < 2
-    began = time.monotonic()
-    for _ in range(20):
-        assert [line.rating.pk for line in rankings.page(pool, 1, 100).rows] == [rating.pk for rating in ordered]
-        place = rankings.place(ordered[3])
-        assert place is not None and place.position == 3
-        assert rankings.neighbours(ordered[3]) is not None
-        assert sum(bin.count for bin in rankings.distribution(pool, 50)) == len(ordered)
-    assert seconds(began) < 0.9, "the circuit is open: nobody asks again"
+    # The circuit is open: nobody asks again.
+    monkeypatch.setattr(store.store().client, "execute_command", lambda *args, **options: pytest.fail("asked again"))
+    assert [line.rating.pk for line in rankings.page(pool, 1, 100).rows] == [rating.pk for rating in ordered]
+    place = rankings.place(ordered[3])
+    assert place is not None and place.position == 3
+    assert rankings.neighbours(ordered[3]) is not None
+    assert sum(bin.count for bin in rankings.distribution(pool, 50)) == len(ordered)
 
 
 def test_a_completion_waits_for_a_second_at_most_and_only_once(gone: str, django_capture_on_commit_callbacks: Any) -> None:

@@ -192,7 +192,7 @@ def test_after_a_loss_the_database_answers_and_one_rebuild_is_asked_for(server: 
     rankings.rebuild(pool)
     sorted_set, hashed = store.keys(pool.pk)[:2]
     if lost == "all":
-        server.client.flushall()
+        server.client.flushdb()
     elif lost == "member":
         server.client.zrem(sorted_set, store.entry(ordered[5]).member)
     else:
@@ -209,7 +209,7 @@ def test_after_a_loss_the_database_answers_and_one_rebuild_is_asked_for(server: 
     tasks.rebuild_ranking(pool.pk)
     assert by_redis(pool) == by_sql(pool)
     # The next loss is asked for anew.
-    server.client.flushall()
+    server.client.flushdb()
     rankings.count(pool)
     assert len(asked) == 2
 
