@@ -212,6 +212,17 @@ def test_another_one_is_entered_in_the_same_pool(client: Client) -> None:
     assert response["Location"] == add_url(pool_of("fibs"))
 
 
+def test_numbers_and_dates_are_read_as_the_reader_writes_them(client: Client) -> None:
+    german = {"HTTP_ACCEPT_LANGUAGE": "de"}
+    for stake, chance in (("2,50", "0,75"), ("2.50", "0.75")):
+        more = {"stake": stake, "outcome": "broken_off", "chance": chance, "ended_at_0": "01.03.2026", "ended_at_1": "20:00"}
+        response = client.post(add_url(pool_of("crowns-cup")), entry(client, "crowns-cup", **more), **german)
+        assert response.status_code == 302, errors(response)
+        match = Match.objects.latest("pk")
+        assert (str(match.stake), match.chance, match.ended_at) == ("2.50", 0.75, DAY_ONE)
+    assert "1506,08" in client.get(change_url(Match.objects.first()), **german).text  # type: ignore[arg-type]
+
+
 # --- Times ---
 
 
@@ -611,15 +622,15 @@ def test_a_completed_match_is_not_changed_by_sending_a_form(client: Client) -> N
     assert values(match.pool) == stored
 
 
-def test_a_completed_match_is_not_deleted(client: Client) -> None:
-    send(client, "fibs", entry(client, "fibs"))
+@pytest.mark.parametrize("kind", ["table", "tournament"])
+def test_a_completed_match_is_not_deleted_counted_or_not(client: Client, kind: str) -> None:
+    send(client, "crowns-cup", entry(client, "crowns-cup", kind=kind))
     match = Match.objects.get()
     url = reverse("admin:matches_match_delete", args=[match.pk])
     assert client.get(url).status_code == 403 and client.post(url, {"post": "yes"}).status_code == 403
-    client.post(
-        reverse("admin:matches_match_changelist"),
-        {"action": "delete_selected", "_selected_action": str(match.pk), "post": "yes"},
-    )
+    assert "delete_selected" not in client.get(reverse("admin:matches_match_changelist")).text
+    action = {"action": "delete_selected", "_selected_action": str(match.pk), "post": "yes"}
+    client.post(reverse("admin:matches_match_changelist"), action)
     assert Match.objects.exists()
 
 
