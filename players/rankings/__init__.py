@@ -9,7 +9,7 @@ writes, and a worker rebuilds it where it is missing or wrong. Without it, or wh
 
 from players.rankings.filling import Busy, changed, is_right, rebuild
 from players.rankings.listing import Bin, Listing, Place, Ranked, tier_of
-from players.rankings.reads import count, distribution, neighbours, page, place, rows
+from players.rankings.reads import count, distribution, neighbours, page, place, rows, sizes
 from players.rankings.sql import listed, ranked
 from players.rankings.store import Unavailable
 
@@ -31,5 +31,6 @@ __all__ = [
     "ranked",
     "rebuild",
     "rows",
+    "sizes",
     "tier_of",
 ]

@@ -5,7 +5,7 @@ Every function raises Unavailable where Redis cannot say.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from django.db import connection
 
@@ -20,6 +20,11 @@ TRIES = 3
 def count(pool: Pool) -> int:
     """How many players the ranking lists. No query."""
     return store().read(scripts.COUNT, pool.pk)[0]
+
+
+def sizes(pools: Sequence[Pool]) -> dict[int, int]:
+    """How many players each of the pools lists, by pool id. No query."""
+    return {pool.pk: count(pool) for pool in pools}
 
 
 def place(rating: Rating) -> Place:

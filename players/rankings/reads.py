@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from functools import wraps
 from typing import ParamSpec, TypeVar
@@ -28,6 +28,7 @@ def either(by_redis: Callable[P, T], by_sql: Callable[P, T]) -> Callable[P, T]:
 
 
 _count = either(cached.count, sql.count)
+_sizes = either(cached.sizes, sql.sizes)
 _place = either(cached.place, sql.place)
 _rows = either(cached.rows, sql.rows)
 _counts = either(cached.counts, sql.counts)
@@ -36,6 +37,11 @@ _counts = either(cached.counts, sql.counts)
 def count(pool: Pool) -> int:
     """How many players the pool's ranking lists. At most one query."""
     return _count(pool)
+
+
+def sizes(pools: Sequence[Pool]) -> dict[int, int]:
+    """How many players each of the pools lists, by pool id. At most one query."""
+    return _sizes(pools)
 
 
 def place(rating: Rating) -> Place | None:

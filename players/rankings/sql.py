@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from django.db.models import Count, F, Max, Min, Q, QuerySet, Subquery, Window
@@ -31,6 +31,12 @@ def ranked(pool: Pool) -> QuerySet[Rating]:
 def count(pool: Pool) -> int:
     """How many players the ranking lists. One query."""
     return _everyone(pool.pk).count()
+
+
+def sizes(pools: Sequence[Pool]) -> dict[int, int]:
+    """How many players each of the pools lists, by pool id. One query."""
+    listed = Rating.objects.filter(matches__gt=0, pool__in=pools).order_by().values_list("pool").annotate(Count("pk"))
+    return dict.fromkeys((pool.pk for pool in pools), 0) | dict(listed)
 
 
 def place(rating: Rating) -> Place:

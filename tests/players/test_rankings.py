@@ -22,9 +22,9 @@ from tests.building import pool_of
 from tests.players.ranking_sets import fill, plain_order, plain_place, plain_rank, random_set
 
 QUERIES = {
-    "sql": {"count": 1, "place": 1, "rows": 3, "distribution": 2},
+    "sql": {"count": 1, "sizes": 1, "place": 1, "rows": 3, "distribution": 2},
     # Only what is shown of the players. More would say that it was not Redis that answered.
-    "redis": {"count": 0, "place": 0, "rows": 1, "distribution": 0},
+    "redis": {"count": 0, "sizes": 0, "place": 0, "rows": 1, "distribution": 0},
 }
 
 
@@ -134,6 +134,14 @@ def test_a_pool_without_players(source: str, ask: Any) -> None:
     assert rankings.page(pool, 3, 50) == rankings.Listing((), 100, 0)
     assert ask("rows", pool, 0, 50) == rankings.Listing((), 0, 0)
     assert ask("distribution", pool, 10) == []
+
+
+@pytest.mark.django_db
+def test_the_sizes_of_several_pools(source: str, ask: Any) -> None:
+    pools = [pool_of("tics"), pool_of("fibs"), pool_of("freewhist")]
+    sizes = [len(ready(source, pool, random_set(size, size))) for pool, size in zip(pools, (20, 0, 7), strict=True)]
+    assert ask("sizes", pools) == dict(zip((pool.pk for pool in pools), sizes, strict=True))
+    assert sizes[0] > sizes[2] > sizes[1] == 0
 
 
 @pytest.mark.django_db
