@@ -26,7 +26,11 @@ def find_pool(slug: str) -> Pool:
 
 def file_name(path: str) -> str:
     """The file's name without its folder, as text also where it is not UTF-8."""
-    return os.fsencode(Path(path).name).decode("utf-8", "replace")
+    return _as_text(Path(path).name)
+
+
+def _as_text(path: str) -> str:
+    return os.fsencode(path).decode("utf-8", "replace")
 
 
 def read_file(path: str) -> bytes:
@@ -34,7 +38,7 @@ def read_file(path: str) -> bytes:
     try:
         return Path(path).read_bytes()
     except OSError as error:
-        values = {"file": file_name(path), "error": error.strerror}
+        values = {"file": _as_text(path), "error": error.strerror}
         raise CommandError(_("%(file)s cannot be read: %(error)s.") % values) from None
     except ValueError:
         raise CommandError(_("That is no name of a file.")) from None
