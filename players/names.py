@@ -7,12 +7,17 @@ import unicodedata
 from django.utils.text import slugify
 
 NAME_MAX = 80
+JOINERS = "\u200c\u200d"
 
 
 def clean_name(name: str) -> str:
-    """The name as it is stored: NFC, no control characters, single spaces between words, none around."""
+    """The name as it is stored: NFC, nothing that cannot be seen, single spaces between words; "" where nothing can be seen."""
     printable = "".join(" " if unicodedata.category(char) in {"Cc", "Zl", "Zp"} else char for char in name)
-    return " ".join(unicodedata.normalize("NFC", printable).split())
+    # Format characters would hide in a name or turn its direction; the two joiners belong to some scripts' spelling.
+    visible = "".join(char for char in printable if unicodedata.category(char) != "Cf" or char in JOINERS)
+    if not any(unicodedata.category(char)[0] in "LNPS" for char in visible):
+        return ""
+    return " ".join(unicodedata.normalize("NFC", visible).split())
 
 
 def name_key(name: str) -> str:

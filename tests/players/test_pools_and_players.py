@@ -95,9 +95,10 @@ def test_names_are_the_same_in_any_case_and_any_unicode_form() -> None:
     assert player.name == composed
     assert players_by_name(["  åse"]) == {name_key("åse"): player}
     assert clean_name("  Jens\tPeter\x00 \u2028Ib ") == "Jens Peter Ib"
+    assert clean_name("Ve\u200bra\u202e") == "Vera"
 
 
-@pytest.mark.parametrize("name", ["", "   ", "\x00", "x" * 81])
+@pytest.mark.parametrize("name", ["", "   ", "\x00", "\u200b\u200b", "\u200d", "x" * 81])
 def test_a_name_has_1_to_80_characters(name: str) -> None:
     with pytest.raises(ValidationError):
         create_player(name)
