@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.test import Client
 
 from matches.completion import complete_match
 from players import rankings, tasks
@@ -36,7 +37,7 @@ def seconds(began: float) -> float:
     return time.monotonic() - began
 
 
-def test_pages_answer(gone: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pages_answer(gone: str, monkeypatch: pytest.MonkeyPatch, client: Client) -> None:
     pool = pool_of("tics")
     ordered = plain_order(fill(pool, random_set(3, 80)))
     began = time.monotonic()
@@ -49,9 +50,12 @@ def test_pages_answer(gone: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert place is not None and place.position == 3
     assert rankings.neighbours(ordered[3]) is not None
     assert sum(bin.count for bin in rankings.distribution(pool, 50)) == len(ordered)
+    assert client.get(pool.get_absolute_url()).status_code == 200
 
 
-def test_a_completion_waits_for_a_second_at_most_and_only_once(gone: str, django_capture_on_commit_callbacks: Any) -> None:
+def test_a_completion_waits_for_a_second_at_most_and_only_once(
+    gone: str, client: Client, django_capture_on_commit_callbacks: Any
+) -> None:
     pool, (one, two) = pool_of("fibs"), people(2)
     began = time.monotonic()
     with django_capture_on_commit_callbacks() as callbacks:
@@ -65,6 +69,8 @@ def test_a_completion_waits_for_a_second_at_most_and_only_once(gone: str, django
     kept = store.store()._kept[pool.pk]
     assert {entry.version for entry in kept if entry.player_id == one.pk} == set(range(1, 11))
     assert rankings.place(Rating.objects.get(pool=pool, player=one)) is not None
+    for address in ("/", pool.get_absolute_url(), one.get_absolute_url()):
+        assert client.get(address).status_code == 200
 
 
 def test_tasks_do_nothing_and_the_command_says_so(gone: str, monkeypatch: pytest.MonkeyPatch) -> None:
