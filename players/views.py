@@ -42,6 +42,8 @@ def cashier(request: HttpRequest, reader: Player | None, pool_slug: str | None =
 @page
 def player(request: HttpRequest, reader: Player | None, slug: str, pool_slug: str | None = None) -> HttpResponse:
     """What everybody may know of a player."""
+    if not slug.isprintable():  # a NUL character is an error to PostgreSQL
+        raise Http404(_("There is no such player."))
     shown = get_object_or_404(Player, slug=slug)
     return render(request, "players/player.html", {"reader": reader, **_rating_page(request, shown, pool_slug, _player_address)})
 
@@ -112,10 +114,11 @@ def _liveliest(pools: list[Pool], ratings: dict[int, Any]) -> Pool | None:
 
 
 def _page_number(request: HttpRequest) -> int:
-    """The page asked for; the first where it is no number."""
-    text = request.GET.get("page", "1")
-    number = int(text) if text.isascii() and text.isdigit() and len(text) <= 7 else 1
-    return min(max(number, 1), LAST_PAGE)
+    """The page asked for, at most LAST_PAGE; the first where it is no number."""
+    text = request.GET.get("page", "")
+    if not (text.isascii() and text.isdigit()):
+        return 1
+    return max(1, min(int(text[:20]), LAST_PAGE))
 
 
 @require_safe

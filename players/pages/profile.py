@@ -87,6 +87,11 @@ class Profile:
     def played(self) -> bool:
         return self.rating.matches > 0
 
+    @property
+    def brought_along(self) -> bool:
+        """Whether the player came with a rating of his own."""
+        return self.rating.opened_on is not None or self.rating.opening_experience > 0
+
 
 def profile(player: Player, pool: Pool, rating: Rating | None, now: datetime) -> Profile:
     """The facts of a player in a pool; one who has not played there has the rating that he would start with. Four queries.
