@@ -37,6 +37,38 @@ def test_sixteen_completions_among_four_new_players() -> None:
     assert_whole(pool, 16)
 
 
+def test_32_writers_on_8_players_who_have_no_rating_yet() -> None:
+    pool, players = pool_of("fibs"), people(8)
+    dice = random.Random(8)
+    entries = [won(*dice.sample(players, 2), at(number), length=dice.randrange(1, 12)) for number in range(32)]
+    answers = at_once([lambda entry=entry: complete_match(pool, entry, now=NOW) for entry in entries])
+    assert [answer for answer in answers if not isinstance(answer, Match)] == []
+    assert_whole(pool, 32)
+
+
+def test_at_the_same_instant_the_ids_decide() -> None:
+    pool, players = pool_of("fibs"), people(3)
+    entries = [won(*pair, at(0), length=n + 1) for n, pair in enumerate(((players[0], players[1]), (players[1], players[2])) * 4)]
+    answers = at_once([lambda entry=entry: complete_match(pool, entry, now=NOW) for entry in entries])
+    assert [answer for answer in answers if not isinstance(answer, Match)] == []
+    assert_whole(pool, 8)
+
+
+def test_broker_and_cache_gone(settings: Any) -> None:
+    """A completion needs neither."""
+    settings.REDIS_URL = settings.CELERY_BROKER_URL = "redis://127.0.0.1:1/0"
+    settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": "redis://127.0.0.1:1/0"}}
+    pool, players = pool_of("online-backgammon"), people(4)
+    answers = at_once(
+        [
+            lambda n=n: complete_match(pool, won(players[n % 4], players[(n + 1) % 4], at(n), kind="matchmade"), now=NOW)
+            for n in range(8)
+        ]
+    )
+    assert [answer for answer in answers if not isinstance(answer, Match)] == []
+    assert_whole(pool, 8)
+
+
 def test_without_the_row_locks_an_update_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     """The race that the locks are there for: with them off, two writers start from the same rating."""
     pool, players = pool_of("fibs"), people(3)
