@@ -8,12 +8,13 @@ exclusively, since no lock is upgraded in place.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
+from operator import attrgetter
 
 from django.contrib.auth.models import User
-from django.db import IntegrityError, OperationalError, transaction
+from django.db import IntegrityError, OperationalError, connection, transaction
 from django.utils import timezone
 
 from matches.entries import (
@@ -27,15 +28,19 @@ from matches.entries import (
     differences,
     differing_terms,
     fill,
-    openings_of,
+    opened_statement,
 )
 from matches.models import Match, Participant
 from matches.rating import LateMatch, MatchRefused
 from matches.signals import match_completed
-from players.ledger import BATCH, chunks
+from players import rows
+from players.ledger import chunks
 from players.locks import hold_pool
 from players.models import Player, Pool
 from players.systems.base import Refused, Result
+
+MATCH_COLUMNS = tuple(field.attname for field in Match._meta.concrete_fields)
+SEAT_COLUMNS = ("match_id", "player_id", "seat", "score", "place")
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,8 +160,7 @@ def _lost_race(error: Exception) -> bool:
 def _complete(pool: Pool, entries: Sequence[Entry], *, exclusive: bool, now: datetime) -> list[Match]:
     opened = _lock_open(entries)
     pool = hold_pool(pool.pk, exclusive=exclusive)
-    stored = _stored(entries)
-    openings = openings_of(pool, entries)
+    stored, openings, new_ids = _look_up(pool, entries)
     answers: list[Match] = []
     prepared: list[_Seated] = []
     for index, entry in enumerate(entries):
@@ -167,7 +171,7 @@ def _complete(pool: Pool, entries: Sequence[Entry], *, exclusive: bool, now: dat
                 check_entry(pool, entry, openings, now=now)
             except Refused as refused:
                 raise BatchRefused(index, refused) from refused
-            known = _prepare(pool, entry, opened.get(entry.match.pk) if entry.match else None, now)
+            known = _prepare(pool, entry, opened.get(entry.match.pk) if entry.match else Match(pk=next(new_ids)), now)
             prepared.append(known)
             if identity is not None:
                 stored[identity] = known
@@ -177,8 +181,9 @@ def _complete(pool: Pool, entries: Sequence[Entry], *, exclusive: bool, now: dat
     if prepared:
         _store(prepared)
         matches = sorted((item.match for item in prepared), key=lambda match: match.order)
+        seats = {item.match.pk: item.seats for item in prepared}
         try:
-            match_completed.send(sender=Match, matches=matches, pool=pool, exclusive=exclusive, now=now)
+            match_completed.send(sender=Match, matches=matches, seats=seats, pool=pool, exclusive=exclusive, now=now)
         except MatchRefused as error:
             index = next((index for index, match in enumerate(answers) if match.pk == error.match.pk), 0)
             raise BatchRefused(index, error.refused) from error
@@ -194,36 +199,47 @@ def _lock_open(entries: Sequence[Entry]) -> dict[int, Match]:
     return {match.pk: match for match in rows}
 
 
-def _stored(entries: Sequence[Entry]) -> dict[object, _Seated]:
-    """Matches that are stored already, by (source, id) or by entry token."""
+def _look_up(pool: Pool, entries: Sequence[Entry]) -> tuple[dict[object, _Seated], dict[int, date], Iterator[int]]:
+    """Matches that are stored already, by (source, id) or by entry token; the openings of the players; ids for new matches."""
     by_source: dict[str, list[str]] = {}
     for entry in entries:
         if entry.external_id:
             by_source.setdefault(entry.source, []).append(entry.external_id)
-    matches = Match.objects.prefetch_related("participants")
+    new = sum(entry.match is None for entry in entries)
+    ids, opened, *sent = rows.run(
+        rows.new_ids(Match, new),
+        opened_statement(pool, entries),
+        *(_sent_before(source, external_ids) for source, external_ids in by_source.items()),
+    )
     found: dict[object, _Seated] = {}
-    for source, ids in by_source.items():
-        for chunk in chunks(ids):
-            for match in matches.filter(source=source, external_id__in=chunk):
-                found[(source, match.external_id)] = _Seated(match, list(match.participants.all()))
+    matches = Match.objects.prefetch_related("participants")
+    for chunk in chunks([match_id for answer in sent for (match_id,) in answer]):
+        for match in matches.filter(pk__in=chunk):
+            found[(match.source, match.external_id)] = _Seated(match, list(match.participants.all()))
     tokens = [entry.entry_token for entry in entries if entry.entry_token is not None]
     for match in matches.filter(entry_token__in=tokens) if tokens else ():
         found[match.entry_token] = _Seated(match, list(match.participants.all()))
-    return found
+    return found, dict(opened), (match_id for (match_id,) in ids)
 
 
-def _prepare(pool: Pool, entry: Entry, opened: Match | None, now: datetime) -> _Seated:
-    """The match and its participants as they will be stored. Raises Conflict where the open match is not as it was read."""
-    if entry.match is not None and (
-        opened is None or opened.status != Match.Status.OPEN or opened.version != entry.match.version
-    ):
-        if opened is None:
-            raise Conflict(entry.match, ["status"])
-        raise Conflict(opened, differences(opened, list(opened.participants.all()), pool, entry) or ["status"])
-    match = opened or Match(entry_token=entry.entry_token or uuid.uuid4())
+def _sent_before(source: str, external_ids: Sequence[str]) -> rows.Statement:
+    among, values = rows.among("external_id", external_ids)
+    return f"SELECT id FROM matches_match WHERE source = %s AND NOT external_id = '' AND {among}", [source, *values]
+
+
+def _prepare(pool: Pool, entry: Entry, match: Match | None, now: datetime) -> _Seated:
+    """The match, new or open so far (None: it is gone), and its participants as they will be stored.
+
+    Raises Conflict where the open match is not as it was read.
+    """
+    if match is None:
+        assert entry.match is not None
+        raise Conflict(entry.match, ["status"])
+    if entry.match is not None and (match.status != Match.Status.OPEN or match.version != entry.match.version):
+        raise Conflict(match, differences(match, list(match.participants.all()), pool, entry) or ["status"])
     seats = fill(match, pool, entry)
     match.entered_by = entry.entered_by
-    if opened is None or entry.external_id:
+    if entry.match is None or entry.external_id:
         match.source, match.external_id = entry.source, entry.external_id
     if entry.entry_token is not None:
         # That of the form that was sent last: by it a second click finds what the first one did.
@@ -233,11 +249,17 @@ def _prepare(pool: Pool, entry: Entry, opened: Match | None, now: datetime) -> _
 
 
 def _store(prepared: Sequence[_Seated]) -> None:
-    """Store matches and participants, set-based; new matches get their ids in the order of the list."""
+    """Store matches and participants, set-based."""
+    new = [item.match for item in prepared if item.match._state.adding]
     for item in prepared:
-        if item.match.pk is not None:
+        if not item.match._state.adding:
             item.match.version += 1
             item.match.save()
             item.match.participants.all().delete()
-    Match.objects.bulk_create([item.match for item in prepared if item.match.pk is None], batch_size=BATCH)
-    Participant.objects.bulk_create([seat for item in prepared for seat in item.seats], batch_size=BATCH)
+    match_row, seat_row = attrgetter(*MATCH_COLUMNS), attrgetter(*SEAT_COLUMNS)
+    rows.write(
+        rows.Insert(Match, MATCH_COLUMNS, [match_row(match) for match in new]),
+        rows.Insert(Participant, SEAT_COLUMNS, [seat_row(seat) for item in prepared for seat in item.seats]),
+    )
+    for match in new:
+        match._state.adding, match._state.db = False, connection.alias

@@ -12,8 +12,8 @@ from typing import Any
 from django.contrib.auth.models import User
 
 from matches.models import Match, Participant
-from players.ledger import chunks
-from players.models import Player, Pool, Rating
+from players import rows
+from players.models import Player, Pool
 from players.systems.base import Refused, Result
 from players.systems.freewhist import normal_places
 
@@ -109,14 +109,14 @@ def check_terms(pool: Pool, terms: Result) -> None:
 
 def openings_of(pool: Pool, entries: Iterable[Entry]) -> dict[int, date]:
     """By player id, the date of the rating that he brought along: an earlier match is in it already."""
-    players = sorted({player.pk for entry in entries for player in entry.players})
-    opened = Rating.objects.filter(pool=pool, opened_on__isnull=False)
-    return {
-        player_id: opened_on
-        for chunk in chunks(players)
-        for player_id, opened_on in opened.filter(player_id__in=chunk).values_list("player_id", "opened_on")
-        if opened_on is not None
-    }
+    [opened] = rows.run(opened_statement(pool, entries))
+    return dict(opened)
+
+
+def opened_statement(pool: Pool, entries: Iterable[Entry]) -> rows.Statement:
+    among, ids = rows.among("player_id", sorted({player.pk for entry in entries for player in entry.players}))
+    sql = f"SELECT player_id, opened_on FROM players_rating WHERE pool_id = %s AND opened_on IS NOT NULL AND {among}"
+    return sql, [pool.pk, *ids]
 
 
 def differences(match: Match, seats: Sequence[Participant], pool: Pool, entry: Entry) -> list[str]:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
-from django.db.models import prefetch_related_objects
-
 from matches import replay
-from matches.models import Match, Revision
+from matches.models import Match, Participant, Revision
 from players import ledger
 from players.models import Pool
 from players.systems.base import Refused, Seat
@@ -36,8 +34,10 @@ def match_key(match: Match) -> ledger.MatchKey:
     return ledger.MatchKey(match.ended_at, match.timed, match.sequence, match.pk)
 
 
-def rate_matches(matches: Sequence[Match], *, pool: Pool, exclusive: bool, now: datetime) -> None:
-    """Rate those of the matches (in the order of rating) that count.
+def rate_matches(
+    matches: Sequence[Match], seats: Mapping[int, Sequence[Participant]], *, pool: Pool, exclusive: bool, now: datetime
+) -> None:
+    """Rate those of the matches (in the order of rating, with their participants by match id) that count.
 
     Where all of them come after what their players have played, they are rated on top of the ratings; else the pool is replayed.
     Raises LateMatch where that takes the pool exclusively and it is held shared, MatchRefused where a rating would leave its
@@ -46,21 +46,21 @@ def rate_matches(matches: Sequence[Match], *, pool: Pool, exclusive: bool, now: 
     counted = [match for match in matches if not match.not_counted]
     if not counted:
         return
-    prefetch_related_objects(counted, "participants")
-    seats = {match.pk: [seat.player_id for seat in match.participants.all()] for match in counted}
-    ratings = ledger.lock_ratings(pool, {player for players in seats.values() for player in players}, now)
+    players = {match.pk: [seat.player_id for seat in seats[match.pk]] for match in counted}
+    ratings = ledger.lock_ratings(pool, {player_id for at_table in players.values() for player_id in at_table}, now)
     states = {player_id: ledger.running(rating) for player_id, rating in ratings.items()}
     lines: list[ledger.Line] = []
     for match in counted:
-        key, at_table = match_key(match), [states[player_id] for player_id in seats[match.pk]]
+        key, at_table = match_key(match), [states[player_id] for player_id in players[match.pk]]
         try:
             if any(player.last is not None and key < player.last for player in at_table):
                 if not exclusive:
                     raise LateMatch
                 _rate_late(counted, pool, now)
                 return
-            rated = pool.rating_system.rate([Seat(player.value, player.experience) for player in at_table], match.result())
-            lines += ledger.book(key, seats[match.pk], at_table, rated)
+            result = match.result(seats[match.pk])
+            rated = pool.rating_system.rate([Seat(player.value, player.experience) for player in at_table], result)
+            lines += ledger.book(key, players[match.pk], at_table, rated)
         except Refused as refused:
             raise MatchRefused(match, refused) from refused
     for player_id, state in states.items():

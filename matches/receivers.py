@@ -8,11 +8,20 @@ from typing import Any
 from django.dispatch import receiver
 
 from matches import rating
-from matches.models import Match
+from matches.models import Match, Participant
 from matches.signals import match_completed
 from players.models import Pool
 
 
 @receiver(match_completed, dispatch_uid="matches.rate")
-def rate(sender: Any, *, matches: list[Match], pool: Pool, exclusive: bool, now: datetime, **_: Any) -> None:
-    rating.rate_matches(matches, pool=pool, exclusive=exclusive, now=now)
+def rate(
+    sender: Any,
+    *,
+    matches: list[Match],
+    seats: dict[int, list[Participant]],
+    pool: Pool,
+    exclusive: bool,
+    now: datetime,
+    **_: Any,
+) -> None:
+    rating.rate_matches(matches, seats, pool=pool, exclusive=exclusive, now=now)

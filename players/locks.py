@@ -9,6 +9,7 @@ from __future__ import annotations
 from django.db import connection
 from django.db.transaction import TransactionManagementError
 
+from players import rows
 from players.models import Pool
 
 POOL_LOCKS, HISTORY_LOCKS = 7301, 7302
@@ -24,14 +25,7 @@ def require_transaction() -> None:
 def hold_history(pool_id: int) -> None:
     """Be the only one to rewrite the pool's history until the transaction ends. Completions in order go on meanwhile."""
     require_transaction()
-    _advisory("pg_advisory_xact_lock", HISTORY_LOCKS, pool_id)
-
-
-def _advisory(function: str, space: int, pool_id: int) -> None:
-    # SQLite: the write lock that the transaction began with already serves.
-    if connection.vendor == "postgresql":
-        with connection.cursor() as cursor:
-            cursor.execute(f"SELECT {function}(%s, %s)", [space, pool_id])
+    rows.run(*_advisory("pg_advisory_xact_lock", HISTORY_LOCKS, pool_id))
 
 
 def hold_pool(pool_id: int, *, exclusive: bool) -> Pool:
@@ -42,5 +36,14 @@ def hold_pool(pool_id: int, *, exclusive: bool) -> Pool:
     require_transaction()
     if exclusive:
         hold_history(pool_id)
-    _advisory("pg_advisory_xact_lock" if exclusive else "pg_advisory_xact_lock_shared", POOL_LOCKS, pool_id)
-    return Pool.objects.get(pk=pool_id)
+    # A statement after the lock, so that it sees what the holder before has committed.
+    held = _advisory("pg_advisory_xact_lock" if exclusive else "pg_advisory_xact_lock_shared", POOL_LOCKS, pool_id)
+    *_, found = rows.run(*held, (f"SELECT {rows.columns(Pool)} FROM players_pool WHERE id = %s", [pool_id]))
+    if not found:
+        raise Pool.DoesNotExist
+    return rows.read(Pool, found)[0]
+
+
+def _advisory(function: str, space: int, pool_id: int) -> list[rows.Statement]:
+    # SQLite: the write lock that the transaction began with already serves.
+    return [(f"SELECT {function}(%s, %s)", [space, pool_id])] if connection.vendor == "postgresql" else []

@@ -138,7 +138,7 @@ class Backgammon(CountsByKind):
 
     def pair_rater(self) -> PairRater:
         # The same steps as `rate` in the same order, with what does not depend on the match bound to local names.
-        cap, find_terms, terms_of = self._cap, self._terms_of_length.get, self._terms
+        highest_change, lowest_change, find_terms, terms_of = self._cap, -self._cap, self._terms_of_length.get, self._terms
         spread, ramp, after = self.params.spread, self.params.ramp, self._after
         lowest, highest, per = (ramp.lowest, ramp.highest, ramp.per) if ramp else (1.0, 1.0, 1.0)
 
@@ -165,10 +165,10 @@ class Backgammon(CountsByKind):
                     k1, k2 = highest - experience1 / per, highest - experience2 / per
                 change1 = (k1 if k1 > lowest else lowest) * moved
                 change2 = (k2 if k2 > lowest else lowest) * (0.0 - moved)
-            if not -cap <= change1 <= cap:
-                change1 = math.copysign(cap, change1)
-            if not -cap <= change2 <= cap:
-                change2 = math.copysign(cap, change2)
+            if not lowest_change <= change1 <= highest_change:
+                change1 = math.copysign(highest_change, change1)
+            if not lowest_change <= change2 <= highest_change:
+                change2 = math.copysign(highest_change, change2)
             return change1, change2, expected1, expected2, score1, score2, gained
 
         return rate_pair

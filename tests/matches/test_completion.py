@@ -234,14 +234,17 @@ def queries(pool_slug: str, entries: list[Entry]) -> int:
     return len(captured)
 
 
-def test_a_batch_takes_as_many_statements_as_one_match() -> None:
+def test_a_batch_takes_as_many_statements_whatever_its_size() -> None:
     players = people(6)
-    one = queries("fibs", [won(players[0], players[1], at(0))])
-    many = queries(
-        "fibs", [won(players[n % 6], players[(n + 1) % 6], at(1 + n)) for n in range(24)]
-    )  # SQLite: below its limit of variables
-    assert one == many
+
+    def batch(count: int, start: int) -> list[Entry]:
+        return [won(players[n % 6], players[(n + 1) % 6], at(start + n)) for n in range(count)]
+
+    complete_matches(pool_of("fibs"), batch(6, 0), now=NOW)
+    one, some, many = queries("fibs", batch(1, 50)), queries("fibs", batch(24, 100)), queries("fibs", batch(96, 200))
+    assert some == many
     assert one <= 14
+    assert many <= 20
 
 
 def test_freewhist_shared_places_are_stored_as_competition_ranks() -> None:

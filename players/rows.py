@@ -1,0 +1,238 @@
+"""Rows in and out of the database by statements kept as text, for what runs with every match or over all of them.
+
+The ORM compiles each statement anew, which takes longer than most of these take to run, and makes an object of each row. One row
+and a million go the same way: `write` sends few rows as plain statements, in one round trip, and many by COPY (PostgreSQL).
+The names of columns are the models' attnames; the values are those that the models' fields hold.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, TypeVar
+
+from django.db import connection, models
+
+M = TypeVar("M", bound=models.Model)
+Row = Sequence[Any]
+Statement = tuple[str, Sequence[Any]]
+
+FEW = 8
+"""Up to as many rows go as plain statements: from there on COPY is faster."""
+MOST_VALUES = 50
+"""The driver takes a statement with more values apart each time; that takes longer than another round trip."""
+STAGED = "staged_rows"
+
+
+@dataclass(frozen=True, slots=True)
+class Insert:
+    """New rows of a model: the values of the columns named, and of no other."""
+
+    model: type[models.Model]
+    names: tuple[str, ...]
+    rows: Collection[Row]
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """Rows of a model that are there: first the id, then the new values of the columns named."""
+
+    model: type[models.Model]
+    names: tuple[str, ...]
+    rows: Collection[Row]
+
+
+def run(*statements: Statement) -> list[list[tuple[Any, ...]]]:
+    """Run statements one after the other and return the rows of each. On PostgreSQL they share round trips.
+
+    Each sees what was committed before it began, as if it had been sent alone.
+    """
+    answers: list[list[tuple[Any, ...]]] = []
+    with connection.cursor() as cursor:
+        for sql, values in _together(statements):
+            cursor.execute(sql, values)
+            if connection.vendor != "postgresql":
+                answers.append(cursor.fetchall())
+                continue
+            more = True
+            while more:
+                # `description` would make an object of each column.
+                answers.append(cursor.fetchall() if cursor.pgresult.nfields else [])
+                more = cursor.nextset()
+    return answers
+
+
+def _together(statements: Sequence[Statement]) -> Iterator[Statement]:
+    """The statements joined to as few as the database takes and the driver keeps."""
+    if connection.vendor != "postgresql":
+        yield from statements
+        return
+    texts: list[str] = []
+    values: list[Any] = []
+    for sql, own in statements:
+        if texts and len(values) + len(own) > MOST_VALUES:
+            yield "; ".join(texts), values
+            texts, values = [], []
+        texts.append(sql)
+        values += own
+    if texts:
+        yield "; ".join(texts), values
+
+
+def among(column: str, values: Iterable[Any]) -> Statement:
+    """The condition that a column is one of the values, however many: the same text each time."""
+    if connection.vendor == "postgresql":
+        return f"{column} = ANY(%s)", [list(values)]
+    return f"{column} IN (SELECT value FROM json_each(%s))", [json.dumps(list(values))]
+
+
+def new_ids(model: type[models.Model], count: int) -> Statement:
+    """The statement that takes ids for rows to be inserted, in rising order."""
+    table = model._meta.db_table
+    if connection.vendor == "postgresql":
+        return f"SELECT nextval('{_sequence(table)}') FROM generate_series(1, %s)", [count]
+    # The transaction has the write lock, so nobody else takes them.
+    last = "coalesce((SELECT seq FROM sqlite_sequence WHERE name = %s), 0)"
+    return f"SELECT {last} + key + 1 FROM json_each(%s)", [table, json.dumps([0] * count)]
+
+
+@cache
+def _sequence(table: str) -> str:
+    [[(name,)]] = run(("SELECT pg_get_serial_sequence(%s, 'id')", [table]))
+    return str(name)
+
+
+# --- Reading ---
+
+
+@cache
+def columns(model: type[models.Model]) -> str:
+    """All columns of a model, for a SELECT whose rows `read` turns into its objects."""
+    table = _quoted(model._meta.db_table)
+    return ", ".join(f"{table}.{_quoted(field.column)}" for field in model._meta.concrete_fields)
+
+
+def read(model: type[M], rows: Iterable[Row]) -> list[M]:
+    """Objects of a model from rows of all its columns, as the ORM would read them."""
+    names, converters = _reader(model)
+    objects = []
+    for row in rows:
+        if converters:
+            row = list(row)
+            for place, expression, convert in converters:
+                for step in convert:
+                    row[place] = step(row[place], expression, connection)
+        objects.append(model.from_db(connection.alias, names, row))
+    return objects
+
+
+@cache
+def _reader(model: type[models.Model]) -> tuple[list[str], list[tuple[int, Any, list[Callable[..., Any]]]]]:
+    fields = model._meta.concrete_fields
+    compiler = model._default_manager.all().query.get_compiler(connection=connection)
+    found = compiler.get_converters([field.get_col(model._meta.db_table) for field in fields])
+    return [field.attname for field in fields], [(place, column, list(steps)) for place, (steps, column) in found.items()]
+
+
+# --- Writing ---
+
+
+def write(*parts: Insert | Update) -> None:
+    """Store rows, in the order of the parts."""
+    parts = tuple(part for part in parts if part.rows)
+    if connection.vendor != "postgresql":
+        with connection.cursor() as cursor:
+            for part in parts:
+                cursor.executemany(_one(isinstance(part, Update), part.model, part.names), [*map(_for_sqlite(part), part.rows)])
+    elif all(len(part.rows) <= FEW for part in parts):
+        statements = [statement for part in parts for statement in _few(part)]
+        if statements:
+            run(*statements)
+    else:
+        for part in parts:
+            with connection.cursor() as cursor:
+                if isinstance(part, Insert):
+                    copy(cursor, _quoted(part.model._meta.db_table), part.names, part.rows)
+                else:
+                    stage(cursor, part)
+                    _update_from_staged(cursor, part)
+
+
+def _few(part: Insert | Update) -> Iterable[Statement]:
+    if isinstance(part, Update):
+        sql = _one(True, part.model, part.names)
+        return [(sql, (*row[1:], row[0])) for row in part.rows]
+    rows, step = list(part.rows), max(1, MOST_VALUES // len(part.names))
+    pieces = (rows[start : start + step] for start in range(0, len(rows), step))
+    return [(_several(part.model, part.names, len(piece)), [value for row in piece for value in row]) for piece in pieces]
+
+
+@cache
+def _one(update: bool, model: type[models.Model], names: tuple[str, ...]) -> str:
+    """The statement for one row. That of an update takes the id last."""
+    if not update:
+        return _several(model, names, 1)
+    values = ", ".join(f"{column} = %s" for column in _columns(model, names)[1:])
+    return f"UPDATE {_quoted(model._meta.db_table)} SET {values} WHERE {_columns(model, names)[0]} = %s"
+
+
+@cache
+def _several(model: type[models.Model], names: tuple[str, ...], count: int) -> str:
+    row = f"({', '.join(['%s'] * len(names))})"
+    into = f"{_quoted(model._meta.db_table)} ({', '.join(_columns(model, names))})"
+    return f"INSERT INTO {into} VALUES {', '.join([row] * count)}"
+
+
+def _field(model: type[models.Model], name: str) -> Any:
+    return model._meta.get_field(name)
+
+
+def _columns(model: type[models.Model], names: Iterable[str]) -> list[str]:
+    return [_quoted(_field(model, name).column) for name in names]
+
+
+def _quoted(name: Any) -> str:
+    return connection.ops.quote_name(name)
+
+
+def _for_sqlite(part: Insert | Update) -> Callable[[Row], list[Any]]:
+    """Its driver knows only texts and numbers."""
+    prepare = [_field(part.model, name).get_db_prep_save for name in part.names]
+    id_last = isinstance(part, Update)
+
+    def prepared(row: Row) -> list[Any]:
+        values = [step(value, connection=connection) for step, value in zip(prepare, row, strict=True)]
+        return [*values[1:], values[0]] if id_last else values
+
+    return prepared
+
+
+# --- Many rows on PostgreSQL ---
+
+
+def copy(cursor: Any, table: str, names: Iterable[str], rows: Iterable[Row]) -> None:
+    """Put rows into a table by COPY, as they come."""
+    sql = f"COPY {table} ({', '.join(map(_quoted, names))}) FROM STDIN"
+    with connection.wrap_database_errors, cursor.copy(sql) as into:
+        for row in rows:
+            into.write_row(row)
+
+
+def stage(cursor: Any, part: Update) -> None:
+    """Put what rows will become into a temporary table, which takes no lock on them."""
+    table = _quoted(part.model._meta.db_table)
+    cursor.execute(f"DROP TABLE IF EXISTS {STAGED}")
+    cursor.execute(
+        f"CREATE TEMPORARY TABLE {STAGED} ON COMMIT DROP AS "
+        f"SELECT {', '.join(_columns(part.model, part.names))} FROM {table} WITH NO DATA"
+    )
+    copy(cursor, STAGED, part.names, part.rows)
+
+
+def _update_from_staged(cursor: Any, part: Update) -> None:
+    table = _quoted(part.model._meta.db_table)
+    key, *others = _columns(part.model, part.names)
+    values = ", ".join(f"{column} = {STAGED}.{column}" for column in others)
+    cursor.execute(f"UPDATE {table} SET {values} FROM {STAGED} WHERE {table}.{key} = {STAGED}.{key}")
