@@ -176,7 +176,7 @@ class Scale:
             middle = (low + high) / 2
             low, high = min(low, middle - 1.0), max(high, middle + 1.0)
         margin = (high - low) * 0.06
-        return cls(low - margin, high, nice_step((high - low + margin) / 4))
+        return cls(low - margin, high, nice_step((high - low + margin) / 6))
 
     def y(self, rating: float) -> float:
         return BOTTOM - (rating - self.low) / (self.high - self.low) * (BOTTOM - TOP)

@@ -96,7 +96,7 @@ def test_everything_lies_inside_the_picture(ratings: list[float], days: list[int
         xs = [x for x, _ in places(path)]
         assert xs == sorted(xs)
         assert all(0 <= x <= 1000 and TOP - 0.1 <= y <= BOTTOM for x, y in places(path))
-    assert 2 <= len(graph.lines) <= 6
+    assert 2 <= len(graph.lines) <= 7
     assert all(0 <= float(mark.x[:-1]) <= 100 for mark in graph.dates)
     assert len(graph.dates) <= MOST_DATES
     assert graph.dates_y < HEIGHT
