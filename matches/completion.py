@@ -51,10 +51,10 @@ class _Seated:
     seats: list[Participant]
 
 
-def complete_match(pool: Pool, entry: Entry, *, now: datetime | None = None) -> Match:
+def complete_match(pool: Pool, entry: Entry, *, now: datetime | None = None, exclusive: bool = False) -> Match:
     """Complete and rate one match; the same as a batch of one. Raises Refused, Conflict."""
     try:
-        return complete_matches(pool, [entry], now=now)[0]
+        return complete_matches(pool, [entry], now=now, exclusive=exclusive)[0]
     except BatchRefused as batch:
         raise batch.refused from None
 
@@ -158,7 +158,7 @@ def _lost_race(error: Exception) -> bool:
 
 @transaction.atomic
 def _complete(pool: Pool, entries: Sequence[Entry], *, exclusive: bool, now: datetime) -> list[Match]:
-    opened = _lock_open(entries)
+    opened = lock_open(entries)
     pool = hold_pool(pool.pk, exclusive=exclusive)
     stored, openings, new_ids = _look_up(pool, entries)
     answers: list[Match] = []
@@ -190,7 +190,7 @@ def _complete(pool: Pool, entries: Sequence[Entry], *, exclusive: bool, now: dat
     return answers
 
 
-def _lock_open(entries: Sequence[Entry]) -> dict[int, Match]:
+def lock_open(entries: Sequence[Entry]) -> dict[int, Match]:
     """The open matches that the entries complete, locked in the order of ids."""
     ids = sorted(entry.match.pk for entry in entries if entry.match is not None)
     if not ids:

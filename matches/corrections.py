@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -20,7 +20,7 @@ from django.db.models import Max
 from django.utils import timezone
 
 from matches import replay
-from matches.entries import BatchRefused, Conflict, Entry, check_entry, described, fill, openings_of
+from matches.entries import BatchRefused, Conflict, Entry, changed, check_entry, described, fill, openings_of
 from matches.models import Match, Participant, Revision
 from matches.replay import Played, Progress, Recalculation
 from players import ledger
@@ -29,6 +29,9 @@ from players.locks import hold_history, hold_pool
 from players.models import Player, Pool, Rating, RatingChange
 from players.standings import rank_points, standing
 from players.systems.base import Refused
+
+Details = dict[str, dict[str, list[Any]]]
+"""What becomes of matches: by id, and by the name of a field, from what to what. See `matches.entries.changed`."""
 
 ATTEMPTS = 3
 """How often a correction is computed with no lock held before it holds the pool while it computes."""
@@ -58,16 +61,21 @@ class Move:
     rating: tuple[float, float]
     rank: tuple[int | None, int | None]
 
+    @property
+    def difference(self) -> float:
+        return self.rating[1] - self.rating[0]
+
 
 @dataclass(frozen=True, slots=True)
 class Preview:
     """What a correction would do: every player whose rating or rank moves, how many lines of the history, and a token that stands
-    for just this."""
+    for just this. `details` are those of the revision that it would make."""
 
     moves: Sequence[Move]
     lines: int
     matches: int
     token: str
+    details: Details = field(default_factory=dict)
 
 
 class Moved(Exception):
@@ -91,7 +99,7 @@ class _Plan:
     seats: dict[int, list[Participant]]
     instead: dict[int, Played | None]
     since: MatchKey | None
-    details: dict[str, dict[str, list[Any]]]
+    details: Details
 
 
 def preview(
@@ -99,10 +107,10 @@ def preview(
 ) -> Preview:
     """What the corrections would do. Writes nothing. Raises BatchRefused, Conflict as `correct` does."""
     now = now or timezone.now()
-    with _snapshot():
+    with snapshot():
         pool = Pool.objects.get(pk=pool.pk)
         plan = _plan(pool, corrections, now)
-        return _preview(pool, _recalculate(pool, plan, mark=None, progress=progress), now)
+        return moves_of(pool, _recalculate(pool, plan, mark=None, progress=progress), now, plan.details)
 
 
 def affected(pool: Pool, corrections: Sequence[Correction], *, now: datetime | None = None) -> int:
@@ -142,6 +150,16 @@ def correct(
     raise AssertionError("nothing overtakes who holds the pool")
 
 
+def made_before(corrections: Sequence[Correction], *, reason: str, made_by: User | None) -> Revision | None:
+    """The revision that just these corrections made already, where they are sent or run a second time."""
+    ids = [correction.match.pk for correction in corrections]
+    last = Revision.objects.filter(matches=ids[0], made_by=made_by, reason=reason, kind=corrections[0].kind).first()
+    if last is None:
+        return None
+    versions = {correction.match.pk: correction.match.version + 1 for correction in corrections}
+    return last if dict(last.matches.values_list("pk", "version")) == versions else None
+
+
 def _correct(
     pool: Pool,
     corrections: Sequence[Correction],
@@ -152,11 +170,11 @@ def _correct(
     progress: Progress | None,
 ) -> Revision:
     mark = _mark(pool)
-    with _snapshot():
+    with snapshot():
         pool = Pool.objects.get(pk=pool.pk)
         plan = _plan(pool, corrections, now)
         answer = _recalculate(pool, plan, mark=mark, progress=progress)
-        shown = _preview(pool, answer, now) if token is not None else None
+        shown = moves_of(pool, answer, now, plan.details) if token is not None else None
     if shown is not None and shown.token != token:
         raise Moved(shown)
     with transaction.atomic():
@@ -192,7 +210,7 @@ def _mark(pool: Pool) -> int:
 
 
 @contextmanager
-def _snapshot() -> Iterator[None]:
+def snapshot() -> Iterator[None]:
     """Read everything as of one moment, holding nothing up."""
     outermost = not connection.in_atomic_block
     if connection.vendor != "postgresql" and outermost:
@@ -213,7 +231,7 @@ def _plan(pool: Pool, corrections: Sequence[Correction], now: datetime) -> _Plan
     openings = openings_of(pool, [correction.entry for correction in corrections if correction.entry])
     seats: dict[int, list[Participant]] = {}
     instead: dict[int, Played | None] = {}
-    details: dict[str, dict[str, list[Any]]] = {}
+    details: Details = {}
     places: list[MatchKey] = []
     for index, correction in enumerate(corrections):
         match = stored[correction.match.pk]
@@ -232,8 +250,7 @@ def _plan(pool: Pool, corrections: Sequence[Correction], now: datetime) -> _Plan
             raise BatchRefused(index, refused) from refused
         match.not_counted = reason.code if reason else ""
         match.version += 1
-        after = described(match, seats[match.pk])
-        details[str(match.pk)] = {name: [before[name], after[name]] for name in after if before[name] != after[name]}
+        details[str(match.pk)] = changed(before, described(match, seats[match.pk]))
         new = _played(match, seats[match.pk])
         if old != new:
             instead[match.pk] = new
@@ -255,6 +272,8 @@ def _check_versions(corrections: Sequence[Correction], stored: dict[int, Match])
         match = stored.get(correction.match.pk)
         if match is None or match.version != correction.match.version or match.status == Match.Status.OPEN:
             raise Conflict(match or correction.match, ["version"])
+        if correction.void is not None and correction.void == (match.status == Match.Status.VOIDED):
+            raise Conflict(match, ["status"])
 
 
 def _lock_matches(corrections: Sequence[Correction]) -> dict[int, Match]:
@@ -280,7 +299,7 @@ def _recalculate(pool: Pool, plan: _Plan, *, mark: int | None, progress: Progres
         raise BatchRefused(0, refused) from refused
 
 
-def _preview(pool: Pool, answer: Recalculation, now: datetime) -> Preview:
+def moves_of(pool: Pool, answer: Recalculation, now: datetime, details: Details) -> Preview:
     """Every player whose rating or rank the recalculation moves."""
     listed = Rating.objects.filter(pool=pool)
     columns = ("player_id", "value", "rank_points", "matches")
@@ -320,7 +339,7 @@ def _preview(pool: Pool, answer: Recalculation, now: datetime) -> Preview:
     ]
     moves.sort(key=lambda move: (-abs(move.rating[1] - move.rating[0]), move.rank[1] or 0, move.player.pk))
     said = repr((pool.pk, pool.version, [(move.player.pk, move.rating, move.rank) for move in moves]))
-    return Preview(moves, answer.writes, answer.matches, hashlib.sha256(said.encode()).hexdigest())
+    return Preview(moves, answer.writes, answer.matches, hashlib.sha256(said.encode()).hexdigest(), details)
 
 
 def _ranks(standings: dict[int, tuple[float, int | None]]) -> dict[int, int]:

@@ -23,6 +23,8 @@ EARLIEST = datetime(1900, 1, 1, tzinfo=UTC)
 SEQUENCES = range(-(2**53), 2**53)
 TERMS = ("length", "deals", "stake", "real_money", "kind", "points", "chance")
 RESULT_FIELDS = ("scores", "places", *TERMS)
+OUTCOME_FIELDS = ("scores", "places", "chance")
+"""The fields that say how a match ended, each by seats."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,16 +171,27 @@ def fill(match: Match, pool: Pool, entry: Entry) -> list[Participant]:
 
 
 def described(match: Match, seats: Sequence[Participant]) -> dict[str, Any]:
-    """What a correction can change, as JSON values; players by id."""
+    """What a correction can change, as JSON values; players by id. The end of a match that is not finished is None."""
     result = match.result(seats)
-    assert match.ended_at is not None
+    end = match.ended_at if match.timed or match.ended_at is None else match.ended_at.date()
     return {
         "status": str(match.status),
         "players": [seat.player_id for seat in seats],
-        "ended_at": match.ended_at.isoformat() if match.timed else match.ended_at.date().isoformat(),
+        "ended_at": end and end.isoformat(),
         "sequence": match.sequence,
         "scores": result.scores and list(result.scores),
         "places": result.places and list(result.places),
-        "stake": None if result.stake is None else str(result.stake),
+        "stake": None if result.stake is None else f"{result.stake:.2f}",
         **{name: getattr(result, name) for name in TERMS if name != "stake"},
     }
+
+
+def changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """By name, the described fields that differ, from what to what.
+
+    Where the result is among them the players are too, the same or not: it says by their seats who won.
+    """
+    names = {name for name in after if before[name] != after[name]}
+    if names & set(OUTCOME_FIELDS):
+        names.add("players")
+    return {name: [before[name], after[name]] for name in after if name in names}

@@ -148,6 +148,8 @@ def recalculate(
             if progress is not None and number % FETCH == 0:
                 progress(number // pool.rating_system.seats)
     answer.matches = number // pool.rating_system.seats
+    if progress is not None:
+        progress(answer.matches)
     answer.gone = sorted(stored.values())
     for _, line in answer.gone:
         if line.player_id not in states:

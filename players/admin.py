@@ -76,7 +76,7 @@ class SiteAdmin(FindsRows, admin.ModelAdmin):
     There is no deleting in bulk: what is rated is never deleted, and a list may have a hundred thousand rows.
     """
 
-    actions = None
+    actions: Any = None
     show_full_result_count = False
 
     @in_own_zone

@@ -40,6 +40,11 @@ def own_outcome(match: Any, own: Any, others: Sequence[Any]) -> str:
 
 def outcome(match: Any, seats: Sequence[Any]) -> str:
     """Didrik won against Vera, match to 5. / 1. Vera, 2. Didrik, 2. Inger, 4. Rune, 16 deals."""
+    return _with_terms(match, bare_outcome(match.chance, seats))
+
+
+def bare_outcome(chance: float | None, seats: Sequence[Any]) -> str:
+    """The same without what was played for; `chance` is that of the first seat where the match was broken off."""
     everybody = names(seats)
     if any(seat.place is not None for seat in seats):
         ranked = sorted(seats, key=lambda seat: (seat.place, seat.seat))
@@ -47,11 +52,11 @@ def outcome(match: Any, seats: Sequence[Any]) -> str:
         sentence = ", ".join(
             place % {"place": format_number(seat.place, 0), "name": name_in_text(seat.player.name)} for seat in ranked
         )
-    elif match.chance is not None:
+    elif chance is not None:
         words = {
             "players": everybody,
             "name": name_in_text(seats[0].player.name),
-            "chance": format_percent(match.chance, CHANCE_DECIMALS),
+            "chance": format_percent(chance, CHANCE_DECIMALS),
         }
         sentence = _("%(players)s, broken off at a winning chance of %(chance)s for %(name)s") % words
     elif winners := [seat for seat in seats if seat.score == 1]:
@@ -61,7 +66,7 @@ def outcome(match: Any, seats: Sequence[Any]) -> str:
         sentence = _("%(players)s drew") % {"players": everybody}
     else:
         sentence = everybody
-    return _with_terms(match, sentence)
+    return sentence
 
 
 def names(seats: Sequence[Any]) -> str:

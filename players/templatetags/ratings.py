@@ -70,9 +70,31 @@ def number(value: float) -> str:
 
 
 @register.filter
+def rank(value: int | None) -> str:
+    """A rank; a dash for a player who is not listed."""
+    return "–" if value is None else formatting.format_number(value, 0)
+
+
+@register.filter
 def factor(value: float) -> str:
     """An experience factor, with two decimals at most: it is explained here, not reckoned with."""
     return formatting.format_number(value, 2)
+
+
+@register.filter
+def whole(value: float) -> str:
+    """A number without decimals."""
+    return formatting.format_number(value, 0)
+
+
+@register.filter
+def duration(seconds: float) -> str:
+    """How long something will take: 40 s, 12 min, 3 h."""
+    if seconds < 90:
+        return _("%(seconds)s s") % {"seconds": formatting.format_number(seconds, 0)}
+    if seconds < 90 * 60:
+        return _("%(minutes)s min") % {"minutes": formatting.format_number(seconds / 60, 0)}
+    return _("%(hours)s h") % {"hours": formatting.format_number(seconds / 3600, 1)}
 
 
 @register.filter

@@ -1,0 +1,81 @@
+"""Matches that are entered late: what they would move, and their completion once somebody has seen it.
+
+A match that is entered an hour or more after its end rates anew what its players have played since. Whoever enters it by hand
+sees that first. It is completed as every match is, by `matches.completion`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+from django.db import transaction
+
+from matches import replay
+from matches.completion import complete_match, lock_open
+from matches.corrections import Moved, Preview, moves_of, snapshot
+from matches.entries import Entry, check_entry, instant_of, normal, openings_of
+from matches.models import Match
+from matches.rating import LATE
+from matches.replay import Played
+from players import ledger
+from players.ledger import MatchKey
+from players.locks import hold_pool
+from players.models import Pool, Rating
+
+NO_ID = 2**63 - 1
+"""Stands for the id of a match that is not stored: it will come after all that are."""
+
+
+def is_late(pool: Pool, entry: Entry, *, now: datetime) -> bool:
+    """Whether the entry, if it counts, ended an hour ago or longer and a later match of its players is rated already.
+
+    False for one that `complete_match` will not store: it was stored by a first click, or its open match is not as it was read.
+    Raises Refused where it is no possible result. At most four queries.
+    """
+    check_entry(pool, entry, openings_of(pool, [entry]), now=now)
+    ended = instant_of(entry) if entry.timed else instant_of(entry) + timedelta(days=1)
+    if now - ended < LATE or pool.rating_system.not_counted(normal(entry.result)):
+        return False
+    rated = Rating.objects.filter(pool=pool, player__in=entry.players, matches__gt=0)
+    if all((ledger.last_key(rating) or _key(entry)) < _key(entry) for rating in rated):
+        return False
+    return not _is_stored(entry) and _is_as_read(entry)
+
+
+def preview(pool: Pool, entry: Entry, *, now: datetime, progress: Callable[[int], None] | None = None) -> Preview:
+    """What completing the entry would do. Writes nothing. Raises Refused."""
+    with snapshot():
+        pool = Pool.objects.get(pk=pool.pk)
+        check_entry(pool, entry, openings_of(pool, [entry]), now=now)
+        played = Played(_key(entry), tuple(player.pk for player in entry.players), normal(entry.result))
+        answer = replay.recalculate(pool, played.key, instead={played.key.id: played}, progress=progress)
+        return moves_of(pool, answer, now, {})
+
+
+def complete(pool: Pool, entry: Entry, *, token: str, now: datetime) -> Match:
+    """Complete the entry where the pool is still as its preview showed it. Raises Moved, and what `complete_match` raises.
+
+    A second click finds what the first one stored.
+    """
+    with transaction.atomic():
+        lock_open([entry])
+        hold_pool(pool.pk, exclusive=True)
+        if is_late(pool, entry, now=now) and (seen := preview(pool, entry, now=now)).token != token:
+            raise Moved(seen)
+        return complete_match(pool, entry, now=now, exclusive=True)
+
+
+def _key(entry: Entry) -> MatchKey:
+    return MatchKey(instant_of(entry), entry.timed, entry.sequence, entry.match.pk if entry.match else NO_ID)
+
+
+def _is_stored(entry: Entry) -> bool:
+    return entry.entry_token is not None and (
+        Match.objects.filter(entry_token=entry.entry_token).exclude(status=Match.Status.OPEN).exists()
+    )
+
+
+def _is_as_read(entry: Entry) -> bool:
+    opened = entry.match
+    return opened is None or Match.objects.filter(pk=opened.pk, version=opened.version, status=Match.Status.OPEN).exists()
