@@ -17,25 +17,24 @@ from django.contrib.auth.models import User
 from django.forms.models import BaseInlineFormSet
 from django.forms.utils import from_current_timezone
 from django.utils import timezone
-from django.utils.html import strip_tags
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
+from matches import late
 from matches.completion import complete_match, save_open
-from matches.entries import Conflict, Entry, check_terms
+from matches.entries import OUTCOME_FIELDS, Conflict, Entry, check_terms, described
 from matches.models import Match, Participant, Table
-from players.formatting import format_euros
+from matches.words import label_of, value_in_words
 from players.models import Player, Pool
-from players.pages.outcomes import names, outcome
 from players.systems.base import Refused, Result
-from players.templatetags.ratings import ended
-from players.wording import KIND_LABELS, field_label, kind_label, refusal, refusal_rule
+from players.wording import KIND_LABELS, refusal, refusal_rule
 
 Trouble = Refused | Conflict
 TERM_FIELDS = ("length", "deals", "points", "stake", "real_money", "kind", "chance")
 """The fields of a result that stand on the form under their own names."""
 ONLY_AT_THE_END = ("outcome", "points", "chance")
+END_FIELDS = ("ended_at", "timed", "sequence")
 SEAT_FIELDS = ("players", "places")
 BROKEN_OFF = "broken_off"
 SCORES = {"1": (1.0, 0.0), "2": (0.0, 1.0), "draw": (0.5, 0.5)}
@@ -73,6 +72,14 @@ class EndField(forms.SplitDateTimeField):
         return tuple(data_list) or (None, None)
 
 
+class EnteredLate(Exception):
+    """A match moves what was published since it ended. Whoever enters it sees that first. Nothing was stored."""
+
+    def __init__(self, pool: Pool, entry: Entry) -> None:
+        super().__init__("the match is entered late")
+        self.pool, self.entry = pool, entry
+
+
 class UnjudgedForm(forms.ModelForm):
     """A form of the admin whose values go to a service, and not into the instance: the service judges them."""
 
@@ -86,6 +93,8 @@ class EntryForm(UnjudgedForm):
     pool: ClassVar[Pool]
     trouble: ClassVar[Trouble | None] = None
     """What the service objected to when these values were saved a moment ago."""
+    reopened: ClassVar[bool] = False
+    """Sent only to be shown once more, from the preview of what it would move."""
 
     status = forms.ChoiceField(
         label=label("status"),
@@ -147,9 +156,18 @@ class EntryForm(UnjudgedForm):
 
     @property
     def changed_data(self) -> list[str]:
-        return [name for name in super().changed_data if not self.fields[name].widget.is_hidden]
+        """The fields that differ from what is stored; of a match that is not finished nothing is stored of its end."""
+        unfinished = self.data.get("status") == Match.Status.OPEN
+        return [
+            name
+            for name in super().changed_data
+            if not self.fields[name].widget.is_hidden and not (unfinished and name in END_FIELDS)
+        ]
 
     # --- What the form judges itself ---
+
+    def is_valid(self) -> bool:
+        return super().is_valid() and not self.reopened
 
     def clean(self) -> dict[str, Any]:
         values = super().clean() or self.cleaned_data
@@ -157,7 +175,7 @@ class EntryForm(UnjudgedForm):
             for name in ONLY_AT_THE_END:
                 if values.get(name) not in (None, ""):
                     self.add_error(name, _("A match that is not finished has none yet. Leave it empty, or choose “Completed”."))
-        elif values.get("status") == Match.Status.COMPLETED:
+        elif "status" not in self.errors:
             self._clean_outcome(values)
             self._clean_end(values)
         if self.trouble is not None:
@@ -191,23 +209,51 @@ class EntryForm(UnjudgedForm):
 
     # --- What the service judges ---
 
-    def store(self, players: Sequence[Player], places: Sequence[int | None], *, entered_by: User, now: datetime) -> Match:
-        """Hand the match to the service. Raises Refused, Conflict."""
+    def store(
+        self,
+        players: Sequence[Player],
+        places: Sequence[int | None],
+        *,
+        entered_by: User,
+        now: datetime,
+        token: str | None = None,
+    ) -> Match:
+        """Hand the match to the service. Raises Refused, Conflict.
+
+        Raises EnteredLate where the match rates others anew, unless `token` is that of a preview; Moved where that one holds no
+        more.
+        """
         values = self.cleaned_data
         if self.instance.pk is not None:
             self.instance.version = values["version"]
         same: dict[str, Any] = {
-            "players": players,
             "match": self.instance if self.instance.pk is not None else None,
             "entry_token": values["entry_token"],
             "entered_by": entered_by,
         }
-        terms: dict[str, Any] = {name: values[name] for name in TERM_FIELDS if name in values}
         if values["status"] == Match.Status.OPEN:
-            return save_open(self.pool, terms=Result(**terms), **same)
-        result = Result(**terms, scores=SCORES.get(values.get("outcome", "")), places=given_places(places))
-        entry = Entry(result=result, ended_at=values["ended_at"], timed=values["timed"], sequence=values["sequence"] or 0, **same)
+            return save_open(self.pool, players=players, terms=Result(**self.terms()), **same)
+        entry = self.entry(players, places, **same)
+        if token is not None:
+            return late.complete(self.pool, entry, token=token, now=now)
+        if late.is_late(self.pool, entry, now=now):
+            raise EnteredLate(self.pool, entry)
         return complete_match(self.pool, entry, now=now)
+
+    def terms(self) -> dict[str, Any]:
+        return {name: self.cleaned_data[name] for name in TERM_FIELDS if name in self.cleaned_data}
+
+    def entry(self, players: Sequence[Player], places: Sequence[int | None], **more: Any) -> Entry:
+        """The match that ended, as it was sent."""
+        values = self.cleaned_data
+        return Entry(
+            players=players,
+            result=Result(**self.terms(), scores=SCORES.get(values.get("outcome", "")), places=given_places(places)),
+            ended_at=values["ended_at"],
+            timed=values["timed"],
+            sequence=values["sequence"] or 0,
+            **more,
+        )
 
     def _show(self, trouble: Trouble) -> None:
         if isinstance(trouble, Conflict):
@@ -221,8 +267,20 @@ class EntryForm(UnjudgedForm):
 
 
 def stored_values(match: Match) -> dict[str, Any]:
-    """What the form shows of an open match."""
-    return {name: getattr(match, name) for name in (*TERM_FIELDS, "status", "version")}
+    """What the form shows of a stored match; of one that is not finished nothing is stored of its end."""
+    values = {name: getattr(match, name) for name in (*TERM_FIELDS, "status", "version")}
+    if match.ended_at is None:
+        return values
+    scores = match.result().scores
+    outcomes = [key for key, value in SCORES.items() if value == scores]
+    return {
+        **values,
+        "outcome": outcomes[0] if outcomes else BROKEN_OFF,
+        # A date alone is the same in every zone.
+        "ended_at": match.ended_at if match.timed else [match.ended_on, None],
+        "timed": match.timed,
+        "sequence": match.sequence,
+    }
 
 
 def outcomes(draws: bool, chances: bool) -> list[tuple[str, Any]]:
@@ -329,39 +387,17 @@ class SeatFormSet(BaseInlineFormSet):
 def conflict_sentence(conflict: Conflict) -> str:
     """Who saved a match meanwhile, and what is stored where that differs from what was sent."""
     match = conflict.match
-    fields = dict.fromkeys("result" if name in ("scores", "places", "chance") else name for name in conflict.fields)
+    fields = dict.fromkeys("result" if name in OUTCOME_FIELDS else name for name in conflict.fields)
+    seats = list(match.participants.select_related("player"))
+    stored = described(match, seats) | {"pool": match.pool.name}
+    named = {seat.player_id: seat.player.name for seat in seats}
     words = {
         "who": match.entered_by or _("somebody"),
-        "stored": "; ".join(f"{_label(name)}: {stored_value(match, name)}" for name in fields),
+        "stored": "; ".join(f"{label_of(name)}: {value_in_words(name, stored, named)}" for name in fields),
     }
     return (
         _("%(who)s saved this match meanwhile. What you sent was not saved. It differs from what is stored: %(stored)s.") % words
     )
-
-
-def _label(name: str) -> str:
-    return label(name) if name in ("pool", "status") else field_label(name)
-
-
-def stored_value(match: Match, name: str) -> str:
-    """One field of a stored match, in words."""
-    value = getattr(match, name, None)
-    if name in ("players", "result"):
-        seats = list(match.participants.select_related("player"))
-        if name == "players":
-            return names([seat.player.name for seat in seats])
-        return outcome(match, seats) if match.status != Match.Status.OPEN else match.get_status_display()
-    if name == "status":
-        return match.get_status_display()
-    if name == "ended_at":
-        return strip_tags(ended(match)) if value else "–"
-    if name == "kind":
-        return kind_label(match.kind)
-    if name == "stake" and match.stake is not None:
-        return format_euros(match.stake)
-    if isinstance(value, bool):
-        return _("yes") if value else _("no")
-    return "–" if value is None else str(value)
 
 
 class TableForm(forms.ModelForm):

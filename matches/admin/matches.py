@@ -1,7 +1,8 @@
-"""The admin of matches and of the lobby's tables.
+"""The admin of matches: the list, the page of a match, and the form by which one is entered.
 
 A match is entered and completed here through `matches.completion`, like everywhere: nothing in this module stores one itself.
-What the service refuses or finds in conflict rolls the transaction back; then the form is shown again with it.
+What the service refuses or finds in conflict rolls the transaction back; then the form is shown again with it. How a completed
+match is corrected is in `matches.admin.correcting`.
 """
 
 from __future__ import annotations
@@ -9,9 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import admin, messages
-from django.contrib.admin.utils import flatten_fieldsets
+from django.contrib.admin.utils import flatten_fieldsets, unquote
 from django.core.exceptions import BadRequest, PermissionDenied
-from django.db.models import OuterRef, Q, QuerySet, Subquery
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
@@ -19,14 +20,19 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, gettext_noop, pgettext_lazy
+from django.utils.translation import gettext_lazy, gettext_noop
 
+from matches import late
+from matches.admin.correcting import CorrectsMatches, Proposal
+from matches.admin.seats import ResultInline, SeatInline, pool_of, trouble_of
 from matches.completion import delete_open
+from matches.correction_forms import CorrectionForm
+from matches.corrections import Moved, Preview
 from matches.entries import Conflict
-from matches.forms import TERM_FIELDS, EntryForm, PlacedSeatForm, SeatForm, SeatFormSet, TableForm, Trouble
-from matches.models import Match, Participant, Table
-from players.admin import ByPlayerName, FindsRows, SiteAdmin
-from players.formatting import format_change, format_number, format_rating
+from matches.forms import TERM_FIELDS, EnteredLate, EntryForm
+from matches.models import Match, Participant, Revision
+from players.admin import in_own_zone, listed
+from players.formatting import format_change, format_rating
 from players.models import Pool, RatingChange
 from players.names import clean_name, name_key
 from players.pages.outcomes import outcome
@@ -34,120 +40,7 @@ from players.systems.base import Refused
 from players.templatetags.ratings import ended
 from players.wording import reason
 
-ADD_OR_CHANGE = ("matches.add_match", "matches.change_match")
-
-
-def pool_of(request: HttpRequest, match: Match | None) -> Pool | None:
-    """The pool of a match; of a new one the pool that the address names, or None where it names none."""
-    if match is not None:
-        return match.pool
-    if not hasattr(request, "entry_pool"):
-        named = request.GET.get("pool", "")
-        known = Pool.objects.filter(pk=named).first() if named.isascii() and named.isdigit() and len(named) < 19 else None
-        request.entry_pool = known  # type: ignore[attr-defined]
-    return request.entry_pool  # type: ignore[attr-defined]
-
-
-def trouble_of(request: HttpRequest) -> Trouble | None:
-    """What the service objected to when this request was to be stored."""
-    return getattr(request, "trouble", None)
-
-
-class SeatInline(FindsRows, admin.TabularInline):
-    """The players of a match that is being entered: a row for each seat."""
-
-    model = Participant
-    formset = SeatFormSet
-    autocomplete_fields = ("player",)
-    readonly_fields = ("seat_name",)
-    extra = 0
-    can_delete = False
-    verbose_name_plural = gettext_lazy("players")
-
-    def get_fields(self, request: HttpRequest, obj: Match | None = None) -> Any:
-        return ("seat_name", "player", "place") if self._by_places(request, obj) else ("seat_name", "player")
-
-    def get_formset(self, request: HttpRequest, obj: Match | None = None, **kwargs: Any) -> Any:
-        pool = pool_of(request, obj)
-        assert pool is not None
-        seats = pool.rating_system.seats
-        formset = super().get_formset(
-            request,
-            obj,
-            form=PlacedSeatForm if self._by_places(request, obj) else SeatForm,
-            min_num=seats,
-            max_num=seats,
-            absolute_max=seats,
-            **kwargs,
-        )
-        formset.trouble = trouble_of(request)  # type: ignore[attr-defined]
-        return formset
-
-    def _by_places(self, request: HttpRequest, obj: Match | None) -> bool:
-        pool = pool_of(request, obj)
-        return pool is not None and "places" in pool.rating_system.uses
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Participant]:
-        return super().get_queryset(request).none()
-
-    @admin.display(description=gettext_lazy("seat"))
-    def seat_name(self, seat: Participant) -> str:
-        return _("Player %(seat)s") % {"seat": seat.seat}
-
-    # The seats are a part of the match: who may enter it may fill them.
-
-    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return True
-
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return any(map(request.user.has_perm, ADD_OR_CHANGE))
-
-    has_change_permission = has_add_permission
-
-
-class ResultInline(admin.TabularInline):
-    """The players of a stored match with what it did to their ratings."""
-
-    model = Participant
-    fields = ("seat", "player", "score_or_place", "before", "change", "after")
-    readonly_fields = fields
-    extra = 0
-    can_delete = False
-    verbose_name_plural = gettext_lazy("players")
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Participant]:
-        line = RatingChange.objects.filter(match=OuterRef("match"), player=OuterRef("player"))
-        numbers = {f"rating_{name}": Subquery(line.values(name)[:1]) for name in ("before", "change", "after")}
-        return super().get_queryset(request).select_related("player", "match__pool").annotate(**numbers)
-
-    @admin.display(description=gettext_lazy("score or place"))
-    def score_or_place(self, seat: Participant) -> str:
-        value = seat.score if seat.place is None else seat.place
-        return "–" if value is None else format_number(value)
-
-    @admin.display(description=pgettext_lazy("rating", "before"))
-    def before(self, seat: Any) -> str:
-        return self._shown(format_rating, seat, seat.rating_before)
-
-    @admin.display(description=gettext_lazy("change"))
-    def change(self, seat: Any) -> str:
-        return self._shown(format_change, seat, seat.rating_change)
-
-    @admin.display(description=pgettext_lazy("rating", "after"))
-    def after(self, seat: Any) -> str:
-        return self._shown(format_rating, seat, seat.rating_after)
-
-    @staticmethod
-    def _shown(write: Any, seat: Any, value: float | None) -> str:
-        return "–" if value is None else write(value, seat.match.pool.shown_decimals)
-
-    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return True
-
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    has_change_permission = has_add_permission
+RECORD_FIELDS = ("entered_by", "created_at", "completed_at", "source", "external_id")
 
 
 class CountedFilter(admin.SimpleListFilter):
@@ -165,8 +58,8 @@ class CountedFilter(admin.SimpleListFilter):
 
 
 @admin.register(Match)
-class MatchAdmin(SiteAdmin):
-    """Matches: entered under one of the pools, completed once, and only looked at from then on."""
+class MatchAdmin(CorrectsMatches):
+    """Matches: entered under one of the pools, completed once, and corrected with a reason from then on."""
 
     list_display = ("__str__", "shown_end", "shown_outcome", "kind", "stake", "status", "counted", "entered_by")
     list_filter = ("pool", "status", CountedFilter, "kind")
@@ -205,8 +98,10 @@ class MatchAdmin(SiteAdmin):
     # --- What may be done ---
 
     def has_change_permission(self, request: HttpRequest, obj: Match | None = None) -> bool:
-        """A match that is not finished can be changed. What is sent for another one was so when its form was opened: that is no
-        matter of rights, and the service tells what happened meanwhile."""
+        """A match that is not finished can be changed on its page; another one is corrected. What is sent for that one was not
+        finished when its form was opened: that is no matter of rights, and the service tells what happened meanwhile."""
+        if is_correcting(request):
+            return self.has_correct_permission(request, obj)
         changeable = obj is None or obj.status == Match.Status.OPEN or request.method == "POST"
         return changeable and super().has_change_permission(request, obj)
 
@@ -217,6 +112,20 @@ class MatchAdmin(SiteAdmin):
         if not delete_open(obj.pk):
             raise PermissionDenied(_("This match was completed meanwhile. A completed match is not deleted."))
 
+    @in_own_zone
+    def delete_view(self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        match = self.get_object(request, unquote(object_id))
+        if match is None or match.status == Match.Status.OPEN or not self.has_view_permission(request, match):
+            return super().delete_view(request, object_id, extra_context)
+        context = {
+            **self.admin_site.each_context(request),
+            "title": _("A completed match is not deleted"),
+            "opts": self.opts,
+            "match": match,
+            "may_correct": self.has_correct_permission(request, match),
+        }
+        return TemplateResponse(request, "admin/matches/match/not_deleted.html", context, status=403)
+
     # --- The form ---
 
     def form_view(self, request: HttpRequest, object_id: str | None = None, *args: Any, **kwargs: Any) -> Any:
@@ -225,11 +134,30 @@ class MatchAdmin(SiteAdmin):
         if object_id is None and pool_of(request, None) is None:
             return self._pools_view(request)
         try:
-            return admin.ModelAdmin.changeform_view(self, request, object_id, *args, **kwargs)
+            try:
+                return admin.ModelAdmin.changeform_view(self, request, object_id, *args, **kwargs)
+            except EnteredLate as entered:
+                # Outside of the transaction, which is rolled back: it may take a while to compute.
+                pool = entered.pool
+                return self._late_page(request, pool, late.preview(pool, entered.entry, now=timezone.now()))
+            except Moved as moved:
+                match = self.get_object(request, unquote(object_id)) if object_id else None
+                return self._late_page(request, pool_of(request, match), moved.preview, moved=True)
         except (Refused, Conflict) as trouble:
             # Nothing is left behind. Once more: the form takes it up as it would its own errors, and is shown with it.
             request.trouble = trouble  # type: ignore[attr-defined]
             return admin.ModelAdmin.changeform_view(self, request, object_id, *args, **kwargs)
+
+    def _late_page(self, request: HttpRequest, pool: Pool | None, seen: Preview, *, moved: bool = False) -> HttpResponse:
+        assert pool is not None
+        context = {
+            "title": _("Preview"),
+            "subtitle": _("A match entered late"),
+            "late": True,
+            "button": _("Complete it"),
+            "cancel": reverse("admin:matches_match_changelist"),
+        }
+        return self.preview_response(request, pool, seen, context, moved=moved)
 
     def _pools_view(self, request: HttpRequest) -> HttpResponse:
         """The first step of entering a match: in which pool."""
@@ -251,7 +179,9 @@ class MatchAdmin(SiteAdmin):
             # The help is for who fills a field in.
             shown = flatten_fieldsets(self.get_fieldsets(request, obj))
             return super().get_form(request, obj, change, **kwargs, help_texts=dict.fromkeys(shown, ""))
-        return type("PoolEntryForm", (EntryForm,), {"pool": pool_of(request, obj), "trouble": trouble_of(request)})
+        form = CorrectionForm if is_correcting(request) else EntryForm
+        told = {"pool": pool_of(request, obj), "trouble": trouble_of(request), "reopened": "_back" in request.POST}
+        return type("PoolEntryForm", (form,), told)
 
     def get_fieldsets(self, request: HttpRequest, obj: Match | None = None) -> Any:
         pool = pool_of(request, obj)
@@ -264,21 +194,25 @@ class MatchAdmin(SiteAdmin):
                 (None, {"fields": ["pool", "status", "sheet", "why_not_counted"]}),
                 (_("Terms"), {"fields": terms}),
                 (_("Result"), {"fields": ["shown_outcome", *at_the_end, "shown_end", "sequence"]}),
-                (_("Record"), {"fields": ["entered_by", "created_at", "completed_at", "source", "external_id", "version"]}),
+                (_("Record"), {"fields": [*RECORD_FIELDS, "version", "revised"]}),
             )
         outcome_first = ["outcome"] if "scores" in uses else []
-        return (
-            (None, {"fields": ["status", "version", "entry_token"]}),
-            (_("Terms"), {"fields": terms}),
-            (_("Result"), {"fields": [*outcome_first, *at_the_end, "ended_at", "timed", "sequence"]}),
-        )
+        result = (_("Result"), {"fields": [*outcome_first, *at_the_end, "ended_at", "timed", "sequence"]})
+        if is_correcting(request):
+            return ((_("Terms"), {"fields": terms}), result, (_("Why"), {"fields": ["reason", "version"]}))
+        return ((None, {"fields": ["status", "version", "entry_token"]}), (_("Terms"), {"fields": terms}), result)
 
     def get_inlines(self, request: HttpRequest, obj: Match | None) -> Any:
         return [SeatInline] if self._entering(request, obj) else [ResultInline]
 
     def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any) -> HttpResponse:
+        match = kwargs.get("obj")
         context["show_save_and_continue"] = False
-        context["pool"] = pool_of(request, kwargs.get("obj"))
+        context["pool"] = pool_of(request, match)
+        context["correcting"] = is_correcting(request)
+        context["may_correct"] = match is not None and self.has_correct_permission(request, match)
+        if context["correcting"]:
+            context["title"] = _("Correct a match")
         return super().render_change_form(request, context, *args, **kwargs)
 
     @admin.display(description=gettext_lazy("calculation sheet"))
@@ -289,6 +223,10 @@ class MatchAdmin(SiteAdmin):
     def why_not_counted(self, match: Match) -> str:
         return not_counted_sentence(match) if match.not_counted else "–"
 
+    @admin.display(description=gettext_lazy("revisions"))
+    def revised(self, match: Match) -> SafeString:
+        return listed(Revision, f"q=%23{match.pk}", _("when, why and by whom it was corrected"))
+
     # --- Saving ---
 
     def save_model(self, request: HttpRequest, obj: Match, form: Any, change: bool) -> None:
@@ -296,8 +234,13 @@ class MatchAdmin(SiteAdmin):
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
         [seats] = formsets
+        if is_correcting(request):
+            correction = form.correction(seats.players(), seats.places())
+            request.proposal = Proposal(form.pool, [correction], form.cleaned_data["reason"])  # type: ignore[attr-defined]
+            return
         now = timezone.now()
-        match = form.store(seats.players(), seats.places(), entered_by=request.user, now=now)
+        token = request.POST.get("token", "") if "_confirm" in request.POST else None
+        match = form.store(seats.players(), seats.places(), entered_by=request.user, now=now, token=token)
         # A second click on the button finds what the first one stored: one match, and one line in the log.
         form.is_repeated = match.completed_at not in (None, now)
         request.is_repeated = form.is_repeated  # type: ignore[attr-defined]
@@ -315,7 +258,9 @@ class MatchAdmin(SiteAdmin):
         return None if request.is_repeated else super().log_addition(request, obj, message)  # type: ignore[attr-defined]
 
     def log_change(self, request: HttpRequest, obj: Match, message: Any) -> Any:
-        return None if request.is_repeated else super().log_change(request, obj, message)  # type: ignore[attr-defined]
+        if is_correcting(request) or request.is_repeated:  # type: ignore[attr-defined]
+            return None
+        return super().log_change(request, obj, message)
 
     def response_add(self, request: HttpRequest, obj: Match, post_url_continue: str | None = None) -> HttpResponse:
         self.message_user(request, stored_sentence(obj), messages.SUCCESS)
@@ -324,7 +269,14 @@ class MatchAdmin(SiteAdmin):
         return self.response_post_save_add(request, obj)
 
     def response_change(self, request: HttpRequest, obj: Match) -> HttpResponse:
+        if is_correcting(request):
+            return HttpResponse()  # the preview comes in its place
         return self.response_add(request, obj)
+
+
+def is_correcting(request: HttpRequest) -> bool:
+    """Whether the form is that of a match which was completed."""
+    return getattr(request, "correcting", False)
 
 
 def stored_sentence(match: Match) -> SafeString:
@@ -351,16 +303,3 @@ def change_text(line: RatingChange, pool: Pool) -> str:
 def not_counted_sentence(match: Match) -> str:
     found = match.pool.rating_system.not_counted(match.result())
     return reason(match.not_counted, found.values if found else None)
-
-
-@admin.register(Table)
-class TableAdmin(ByPlayerName, SiteAdmin):
-    form = TableForm
-    list_display = ("host", "pool", "length", "deals", "stake", "real_money", "opened_at")
-    list_filter = ("pool",)
-    list_select_related = ("host", "pool")
-    search_fields = ("host__name_key__contains",)
-    search_help_text = gettext_lazy("Part of the host's name.")
-    autocomplete_fields = ("host",)
-    fields = ("pool", "host", "length", "deals", "stake", "real_money", "opened_at")
-    readonly_fields = ("opened_at",)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from html.parser import HTMLParser
 from typing import Any
 
 from django.contrib.auth.models import Permission, User
@@ -41,27 +42,88 @@ def change_url(match: Match) -> str:
     return reverse("admin:matches_match_change", args=[match.pk])
 
 
+class Filled(HTMLParser):
+    """What a browser would send if a page's form of this id were sent as it came, without a button."""
+
+    def __init__(self, page: str, form_id: str) -> None:
+        super().__init__()
+        self.values: dict[str, list[str]] = {}
+        self.form_id, self.inside = form_id, False
+        self.select = self.textarea = ""
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        name, value = given.get("name") or "", given.get("value")
+        if tag == "form":
+            self.inside = given.get("id") == self.form_id
+        elif not self.inside:
+            return
+        elif tag == "select":
+            self.select = name
+        elif tag == "option" and self.select and ("selected" in given or self.select not in self.values):
+            self.values[self.select] = [value or ""]
+        elif tag == "textarea":
+            self.textarea = name
+            self.values[name] = [""]
+        elif tag == "input" and name and name != "csrfmiddlewaretoken" and self._is_sent(given):
+            sent = "on" if value is None and given.get("type") == "checkbox" else value or ""
+            self.values.setdefault(name, []).append(sent)
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """By name, the value; several in a list."""
+        return {name: values if values[1:] else values[0] for name, values in self.values.items()}
+
+    @staticmethod
+    def _is_sent(given: dict[str, str | None]) -> bool:
+        kind = given.get("type")
+        return "checked" in given if kind in ("checkbox", "radio") else kind not in ("submit", "button")
+
+    def handle_data(self, data: str) -> None:
+        if self.textarea:
+            self.values[self.textarea][0] += data
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in ("select", "textarea"):
+            self.select = self.textarea = ""
+
+
 def opened_form(client: Client, url: str) -> dict[str, Any]:
-    """What a browser would send if the form were sent as it came."""
+    """What a browser would send if the form of a match were sent as it came."""
     response = client.get(url)
     assert response.status_code == 200
-    form = response.context["adminform"].form
-    [seats] = [inline.formset for inline in response.context["inline_admin_formsets"]]
-    data: dict[str, Any] = {}
-    for part in (form, seats.management_form, *seats.forms):
-        for field in part:
-            values = getattr(field.field.widget, "decompress", lambda value: [value])(field.value())
-            names = [field.html_name] if len(values) == 1 else [f"{field.html_name}_{number}" for number in range(len(values))]
-            for name, value in zip(names, values, strict=True):
-                if value is not None and value is not False:
-                    data[name] = "true" if value is True else str(value)
-    return data
+    return Filled(response.text, "match_form").data
 
 
 def seated(players: Sequence[Player | None], places: Sequence[object] = ()) -> dict[str, str]:
     """The rows of the players."""
     data = {f"participants-{row}-player": str(player.pk) if player else "" for row, player in enumerate(players)}
     return data | {f"participants-{row}-place": str(place) for row, place in enumerate(places)}
+
+
+def correct_url(match: Match) -> str:
+    return reverse("admin:matches_match_correct", args=[match.pk])
+
+
+def void_url(*matches: Match, void: bool = True) -> str:
+    query = "&".join(f"match={match.pk}" for match in matches)
+    return f"{reverse('admin:matches_match_void' if void else 'admin:matches_match_unvoid')}?{query}"
+
+
+def shown_preview(response: Any) -> Any:
+    """The preview on the page, which must be one."""
+    assert response.status_code == 200, response.status_code
+    assert "preview" in response.context, errors(response) if "adminform" in response.context else response.text
+    return response.context["preview"]
+
+
+def press(client: Client, response: Any, button: str = "_confirm") -> Any:
+    """Press a button of a preview: everything is sent on, with its token."""
+    assert response.status_code == 200 and 'id="preview_form"' in response.text
+    # By the page and not by its context, in which the test client mixes what is rendered at the same moment.
+    data = Filled(response.text, "preview_form").data | {button: "1"}
+    return client.post(response.request["PATH_INFO"] + "?" + response.request["QUERY_STRING"], data)
 
 
 def ended(moment: datetime) -> dict[str, str]:

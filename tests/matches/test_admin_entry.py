@@ -18,7 +18,20 @@ from players.formatting import format_change, format_rating
 from players.models import Player, Rating, RatingChange
 from players.systems.base import Seat
 from tests.building import DAY_ONE, complete, people, pool_of, values, won
-from tests.matches.entering import SOUND, add_url, change_url, ended, errors, opened_form, seated, staff
+from tests.matches.entering import (
+    SOUND,
+    add_url,
+    change_url,
+    correct_url,
+    ended,
+    errors,
+    opened_form,
+    press,
+    seated,
+    shown_preview,
+    staff,
+    void_url,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -202,9 +215,15 @@ def test_a_match_entered_late_moves_the_later_ones(client: Client) -> None:
     pool, (one, two, three) = pool_of("fibs"), people(3)
     complete(pool, won(one, two, DAY_ONE), won(two, three, DAY_ONE + timedelta(hours=2)))
     data = entry(client, "fibs", [three, one], **ended(DAY_ONE + timedelta(hours=1)))
-    assert send(client, "fibs", data).status_code == 302
-    assert RatingChange.objects.count() == 6
-    verify(pool)
+    before = values(pool)
+    page = send(client, "fibs", data)
+    moves = {move.player.name: move.rating for move in shown_preview(page).moves}
+    assert "what its players have played since is rated anew" in page.text
+    assert values(pool) == before and Match.objects.count() == 2 and not LogEntry.objects.exists()
+    assert press(client, page).status_code == 302
+    assert RatingChange.objects.count() == 6 and verify(pool) == (3, None)
+    assert {name: (before[name][0], value) for name, (value, _) in values(pool).items()} == moves
+    assert LogEntry.objects.get().action_flag == ADDITION
 
 
 def test_another_one_is_entered_in_the_same_pool(client: Client) -> None:
@@ -601,7 +620,8 @@ def test_a_completed_match_is_only_shown(client: Client) -> None:
     assert "1523.29" in page.text and "+23.29" in page.text
     assert f'href="{reverse("match", args=[match.pk])}"' in page.text
     assert reverse("admin:matches_match_delete", args=[match.pk]) not in page.text
-    assert "neither changed nor deleted here" in page.text
+    assert "A match that was completed is not deleted" in page.text
+    assert f'href="{correct_url(match)}"' in page.text and f'href="{void_url(match)}"' in page.text
 
 
 @pytest.mark.parametrize("slug", SOUND)
@@ -628,6 +648,7 @@ def test_a_completed_match_is_not_deleted_counted_or_not(client: Client, kind: s
     match = Match.objects.get()
     url = reverse("admin:matches_match_delete", args=[match.pk])
     assert client.get(url).status_code == 403 and client.post(url, {"post": "yes"}).status_code == 403
+    assert f'href="{void_url(match)}"' in client.get(url).text
     assert "delete_selected" not in client.get(reverse("admin:matches_match_changelist")).text
     action = {"action": "delete_selected", "_selected_action": str(match.pk), "post": "yes"}
     client.post(reverse("admin:matches_match_changelist"), action)

@@ -1,0 +1,76 @@
+"""What a correction or a late match would move, as the admin shows it before anything is written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from django.http import HttpRequest
+
+from matches.corrections import Details, Move, Preview
+from matches.models import Match
+from matches.words import Changed, changes_in_words, names_in
+from players.models import Pool
+
+MOVES, MATCHES = 50, 20
+"""How many players and matches a page names; the rest it counts."""
+NOT_SENT_ON = frozenset({"csrfmiddlewaretoken", "token", "_confirm", "_back", "_preview", "_save"})
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedMatch:
+    """What becomes of a match; `match` is as it is stored now."""
+
+    match: Match
+    fields: Sequence[Changed]
+
+
+@dataclass(frozen=True, slots=True)
+class ShownPreview:
+    """A preview on a page: the players who move most, what becomes of the matches, and how many of both are not named."""
+
+    pool: Pool
+    moves: Sequence[Move]
+    moved: int
+    lines: int
+    matches: int
+    token: str
+    changes: Sequence[ChangedMatch]
+    changed: int
+
+    @property
+    def more_moves(self) -> int:
+        return self.moved - len(self.moves)
+
+    @property
+    def more_changes(self) -> int:
+        return self.changed - len(self.changes)
+
+
+def shown(pool: Pool, seen: Preview, moved: int | None = None) -> ShownPreview:
+    """`moved` is the number of all who move, where the preview holds only some of them. At most four queries."""
+    return ShownPreview(
+        pool=pool,
+        moves=seen.moves[:MOVES],
+        moved=len(seen.moves) if moved is None else moved,
+        lines=seen.lines,
+        matches=seen.matches,
+        token=seen.token,
+        changes=changes_of(seen.details),
+        changed=len(seen.details),
+    )
+
+
+def changes_of(details: Details) -> list[ChangedMatch]:
+    """What became of the first of the matches, in words. At most four queries."""
+    first = {int(match_id): one for match_id, one in islice(details.items(), MATCHES)}
+    named = names_in(first.values())
+    matches = Match.objects.filter(pk__in=first).select_related("pool").prefetch_related("participants__player")
+    return [ChangedMatch(match, changes_in_words(first[match.pk], named)) for match in matches.order_by("-pk")]
+
+
+def sent_on(request: HttpRequest) -> list[tuple[str, Any]]:
+    """What the form held, to be sent once more from the preview."""
+    return [(name, value) for name, values in request.POST.lists() if name not in NOT_SENT_ON for value in values]

@@ -1,0 +1,73 @@
+"""Revisions: what was published and then changed, by whom and why. They are only looked at."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import Count, Min, OuterRef, QuerySet, Subquery
+from django.http import HttpRequest
+from django.template.loader import render_to_string
+from django.utils.safestring import SafeString
+from django.utils.text import Truncator
+from django.utils.translation import gettext_lazy
+
+from matches.admin.jobs import REASON_SHOWN, numbered
+from matches.admin.previews import MATCHES, changes_of
+from matches.admin.rights import may_correct
+from matches.models import Revision
+from players.admin import ReadOnlyAdmin
+from players.names import clean_name
+
+
+@admin.register(Revision)
+class RevisionAdmin(ReadOnlyAdmin):
+    list_display = ("made_at", "kind", "pool", "concerned", "why", "changes", "made_by")
+    list_filter = ("pool", "kind")
+    list_select_related = ("pool", "made_by")
+    search_fields = ("id",)  # see get_search_results
+    search_help_text = gettext_lazy("The number of a match, or part of a reason.")
+    fields = ("kind", "pool", "made_at", "made_by", "reason", "changes", "concerned", "what")
+
+    class Media:
+        css = {"all": ["administration.css"]}
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Revision]:
+        through: Any = Revision.matches.through.objects.filter(revision=OuterRef("pk")).order_by().values("revision")
+        first = Subquery(through.annotate(first=Min("match")).values("first"))
+        count = Subquery(through.annotate(count=Count("match")).values("count"))
+        return super().get_queryset(request).select_related("pool", "made_by").annotate(first=first, count=count)
+
+    def get_search_results(self, request: HttpRequest, queryset: QuerySet, search_term: str) -> tuple[QuerySet, bool]:
+        term = clean_name(search_term)
+        number = term.removeprefix("#")
+        if number.isascii() and number.isdigit() and len(number) < 19:
+            through = Revision.matches.through.objects.filter(match=int(number))
+            return queryset.filter(pk__in=through.values("revision")), False
+        return (queryset.filter(reason__icontains=term) if term else queryset), False
+
+    def has_view_permission(self, request: HttpRequest, obj: Revision | None = None) -> bool:
+        return may_correct(request.user, obj.pool if obj else None) or super().has_view_permission(request, obj)
+
+    @admin.display(description=gettext_lazy("matches"))
+    def concerned(self, revision: Any) -> SafeString | str:
+        if not revision.count:
+            return "–"
+        return numbered([revision.first] * revision.count)
+
+    @admin.display(description=gettext_lazy("reason"))
+    def why(self, revision: Revision) -> str:
+        return Truncator(revision.reason).chars(REASON_SHOWN) or "–"
+
+    @admin.display(description=gettext_lazy("what was changed"))
+    def what(self, revision: Any) -> SafeString | str:
+        """Field by field, from what to what; of a match that was entered late, its number."""
+        details = revision.details
+        if not details:
+            ids = revision.matches.order_by("pk").values_list("pk", flat=True)[:MATCHES]
+            details = {str(match_id): {} for match_id in ids}
+        if not details:
+            return "–"
+        changes = changes_of(details)
+        context = {"changes": changes, "more": max(len(details), revision.count) - len(changes)}
+        return SafeString(render_to_string("admin/matches/_changes.html", context))

@@ -1,0 +1,25 @@
+// The page of a correction in the background follows it. Without this script its link "Look again" does.
+
+const job = document.getElementById("job");
+
+async function follow() {
+  try {
+    const response = await fetch(job.dataset.progress, { headers: { Accept: "application/json" } });
+    if (!response.ok || response.redirected) return;
+    const { state, done, total, text } = await response.json();
+    if (state !== job.dataset.state) {
+      location.reload();
+      return;
+    }
+    const bar = job.querySelector("progress");
+    bar.max = total;
+    bar.value = done;
+    const words = document.getElementById("advance");
+    if (words.textContent !== text) words.textContent = text;
+  } catch {
+    // The network is gone for a moment: the next round tries again.
+  }
+  setTimeout(follow, 2000);
+}
+
+if (job) setTimeout(follow, 2000);
