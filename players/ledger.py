@@ -25,6 +25,8 @@ from players.systems.base import RATING_LIMIT, PairRater, Rated, RatingSystem, R
 
 T = TypeVar("T")
 
+DECAY_STEP = 20_000
+"""Players whose standings are brought up to date in one transaction."""
 BATCH = 500
 """Rows a statement: below SQLite's limit of variables with every column of the tables here."""
 
@@ -371,16 +373,31 @@ def set_openings(pool: Pool, openings: Mapping[int, Opening], now: datetime) -> 
     _store(ratings.values(), (*OPENING_FIELDS, *STATE_FIELDS, *STANDING_FIELDS))
 
 
-@transaction.atomic
 def update_standings(pool_id: int, now: datetime) -> int:
     """Bring the standings of a pool with decay up to date at `now`, set-based; the number of ratings whose standing moved.
 
-    Writes only what changes, so a second run writes nothing. Rows that a completion holds are skipped: it sets them itself.
+    Writes only what changes, so a second run writes nothing. Rows that a completion holds are skipped: it sets them itself. A
+    large pool takes several transactions, so that no completion waits for more than one of them.
     """
+    moved, after = _update_some(pool_id, 0, now)
+    while after is not None:
+        more, after = _update_some(pool_id, after, now)
+        moved += more
+    return moved
+
+
+@transaction.atomic
+def _update_some(pool_id: int, after: int, now: datetime) -> tuple[int, int | None]:
+    """Update the standings of at most DECAY_STEP players with ids above `after`: how many moved, and the last id if there are
+    more."""
     pool = hold_pool(pool_id, exclusive=False)
     rule = pool.standing_rule
     if rule is None:
-        return 0
+        return 0, None
+    some = Rating.objects.filter(pool=pool, player_id__gt=after).order_by("player_id")
+    last = some.values_list("player_id", flat=True)[DECAY_STEP - 1 : DECAY_STEP].first()
+    if last is not None:
+        some = some.filter(player_id__lte=last)
     decayed: Any = F("value")
     if rule.decays_from is not None:
         over = Greatest(Value(0.0), ElapsedDays(F("last_ended_at"), now) - Value(float(rule.grace_days)))
@@ -390,14 +407,13 @@ def update_standings(pool_id: int, now: datetime) -> int:
             default=F("value"),
         )
     fresh = Greatest(Value(rule.floor), decayed, output_field=FloatField())
-    stale = Rating.objects.filter(pool=pool).alias(fresh=fresh).exclude(standing=F("fresh"))
-    ids = list(stale.order_by("player_id").select_for_update(no_key=True, skip_locked=True).values_list("pk", flat=True))
-    for chunk in chunks(ids):
-        Rating.objects.filter(pk__in=chunk).update(
-            version=F("version") + 1, standing=fresh, standing_at=now, rank_points=RankPoints(fresh, pool.shown_decimals)
-        )
-    rankings.changed(rating for chunk in chunks(ids) for rating in Rating.objects.filter(pk__in=chunk))
-    return len(ids)
+    stale = some.alias(fresh=fresh).exclude(standing=F("fresh")).select_for_update(no_key=True, skip_locked=True)
+    moved = Rating.objects.filter(pk__in=stale.values("pk")).update(
+        version=F("version") + 1, standing=fresh, standing_at=now, rank_points=RankPoints(fresh, pool.shown_decimals)
+    )
+    if moved:
+        rankings.changed(some.filter(standing_at=now).iterator())
+    return moved, last
 
 
 def refresh_standings(pool_id: int, now: datetime) -> None:

@@ -7,8 +7,6 @@ from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 
 from matches.completion import complete_match, complete_matches
 from matches.verify import stale_standings, verify
@@ -115,9 +113,20 @@ def test_the_task_brings_standings_up_to_date_and_a_second_run_writes_nothing() 
     assert after.standing == max(900.0, rating.value - (days - 14)) and after.value == rating.value
     assert after.rank_points == rank_points(after.standing, 0)
     assert verify(pool) == (20, None)
-    with CaptureQueriesContext(connection) as captured:
-        assert ledger.update_standings(pool.pk, NOW) == 0
-    assert not [query for query in captured if query["sql"].startswith("UPDATE")]
+    stored = list(Rating.objects.order_by("pk").values())
+    assert ledger.update_standings(pool.pk, NOW) == 0
+    assert list(Rating.objects.order_by("pk").values()) == stored
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("step", [1, 2, 3, 20, 21, 22])
+def test_a_large_pool_takes_several_transactions(step: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    pool, _, _ = climbed()
+    Tier.objects.filter(pool=pool, name="Platinum").update(threshold=500.0)
+    monkeypatch.setattr(ledger, "DECAY_STEP", step)
+    expected = stale_standings(pool, NOW)
+    assert ledger.update_standings(pool.pk, NOW) == expected > 0
+    assert stale_standings(pool, NOW) == 0
 
 
 @pytest.mark.django_db
