@@ -73,6 +73,8 @@ class Line(NamedTuple):
 
 LINE_FIELDS = Line._fields
 PUBLISHED_FIELDS = ("before", "change", "after", "experience_before", "experience_after")
+SAID = slice(2, 7)
+"""The place of the published fields in a line; before them are the match and the player."""
 
 
 class Running:
@@ -209,7 +211,7 @@ def book(key: MatchKey, player_ids: Sequence[int], at_table: Sequence[Running], 
     return lines
 
 
-def write(pool: Pool, ratings: Mapping[int, Rating], new: Iterable[Line], now: datetime) -> None:
+def write(pool: Pool, ratings: Mapping[int, Rating], new: Collection[Line], now: datetime) -> None:
     """Store locked ratings (by player id) with their standings as of `now`, and new lines of the history."""
     require_transaction()
     for rating in ratings.values():
@@ -280,8 +282,10 @@ def _book_pairs(
         )
 
 
-def _added(rating_ids: Mapping[int, int], lines: Iterable[Line]) -> rows.Insert:
-    return rows.Insert(RatingChange, ("rating_id", *LINE_FIELDS), [(rating_ids[line.player_id], *line) for line in lines])
+def _added(rating_ids: Mapping[int, int], lines: Collection[Line]) -> rows.Insert:
+    return rows.Insert(
+        RatingChange, ("rating_id", *LINE_FIELDS), rows.Each(lambda line: (rating_ids[line.player_id], *line), lines)
+    )
 
 
 def rewrite_lines(
@@ -300,10 +304,14 @@ def rewrite_lines(
     """
     require_transaction()
     _mark_published(rating_ids, new=new, changed=changed, gone=gone, revision_id=revision_id)
-    rows.write(rows.Update(RatingChange, ("id", *LINE_FIELDS), [(pk, *line) for pk, _, line in changed]))
+    changes = rows.Each(lambda change: (change[0], rating_ids[change[2].player_id], *change[2]), changed)
+    rows.write(rows.Update(RatingChange, ("id", "rating_id", *LINE_FIELDS), changes))
     for chunk in chunks(sorted(pk for pk, _ in gone)):
         RatingChange.objects.filter(pk__in=chunk).delete()
     rows.write(_added(rating_ids, new))
+    if connection.vendor == "postgresql":
+        # It checks references at the end of the transaction: of very many lines better now, while nobody waits for the pool.
+        connection.check_constraints()
 
 
 def _mark_published(
@@ -314,36 +322,22 @@ def _mark_published(
     gone: Collection[tuple[int, Line]],
     revision_id: int | None,
 ) -> None:
-    was = {(line.match_id, line.player_id): line for _, line, _ in changed}
-    was.update({(line.match_id, line.player_id): line for _, line in gone})
-    now = {(line.match_id, line.player_id): line for line in (*new, *(line for _, _, line in changed))}
-    marked = {
-        (row.match_id, row.player_id): row
-        for chunk in chunks(sorted({match_id for match_id, _ in was.keys() | now.keys()}))
-        for row in PublishedChange.objects.filter(match__in=chunk)
-    }
-    restored = [row.pk for key, row in marked.items() if key in now and _says(row) == _says(now[key])]
-    for chunk in chunks(restored):
-        PublishedChange.objects.filter(pk__in=chunk).delete()
+    lines = [*new, *(line for _, _, line in changed)]
+    among, ids = rows.among("match_id", {line.match_id for line in lines}.union(line.match_id for _, line in gone))
+    columns = ", ".join(("id", "match_id", "player_id", *PUBLISHED_FIELDS))
+    [known] = rows.run((f"SELECT {columns} FROM players_publishedchange WHERE {among}", ids))
+    marked = {(match_id, player_id): (pk, tuple(said)) for pk, match_id, player_id, *said in known}
+    if marked:
+        found = ((marked.get(line[:2]), line) for line in lines)
+        for chunk in chunks([mark[0] for mark, line in found if mark and mark[1] == line[SAID]]):
+            PublishedChange.objects.filter(pk__in=chunk).delete()
     if revision_id is not None:
-        PublishedChange.objects.bulk_create(
-            (
-                PublishedChange(
-                    rating_id=rating_ids[line.player_id],
-                    revision_id=revision_id,
-                    match_id=line.match_id,
-                    player_id=line.player_id,
-                    **{name: getattr(line, name) for name in PUBLISHED_FIELDS},
-                )
-                for key, line in was.items()
-                if key not in marked
-            ),
-            batch_size=BATCH,
-        )
-
-
-def _says(line: Line | PublishedChange) -> tuple[object, ...]:
-    return tuple(getattr(line, name) for name in PUBLISHED_FIELDS)
+        # By whose line it is now, with what it said before.
+        was = [(line, old) for _, old, line in changed if old[SAID] != line[SAID] and line[:2] not in marked]
+        was += [(line, line) for _, line in gone if line[:2] not in marked]
+        names = ("rating_id", "revision_id", "match_id", "player_id", *PUBLISHED_FIELDS)
+        marks = rows.Each(lambda both: (rating_ids[both[0].player_id], revision_id, *both[0][:2], *both[1][SAID]), was)
+        rows.write(rows.Insert(PublishedChange, names, marks))
 
 
 def _store(ratings: Collection[Rating], fields: Sequence[str], added: rows.Insert | None = None) -> None:

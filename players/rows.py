@@ -26,13 +26,29 @@ MOST_VALUES = 50
 STAGED = "staged_rows"
 
 
+class Each:
+    """Rows that are made one by one when they are sent: `make` of each of the items."""
+
+    def __init__(self, make: Callable[[Any], Row], items: Collection[Any]) -> None:
+        self.make, self.items = make, items
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __iter__(self) -> Iterator[Row]:
+        return map(self.make, self.items)
+
+
+Rows = Sequence[Row] | Each
+
+
 @dataclass(frozen=True, slots=True)
 class Insert:
     """New rows of a model: the values of the columns named, and of no other."""
 
     model: type[models.Model]
     names: tuple[str, ...]
-    rows: Collection[Row]
+    rows: Rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +57,7 @@ class Update:
 
     model: type[models.Model]
     names: tuple[str, ...]
-    rows: Collection[Row]
+    rows: Rows
 
 
 def run(*statements: Statement) -> list[list[tuple[Any, ...]]]:
@@ -145,7 +161,7 @@ def write(*parts: Insert | Update) -> None:
     if connection.vendor != "postgresql":
         with connection.cursor() as cursor:
             for part in parts:
-                cursor.executemany(_one(isinstance(part, Update), part.model, part.names), [*map(_for_sqlite(part), part.rows)])
+                cursor.executemany(_one(isinstance(part, Update), part.model, part.names), _for_sqlite(part))
     elif all(len(part.rows) <= FEW for part in parts):
         statements = [statement for part in parts for statement in _few(part)]
         if statements:
@@ -197,16 +213,13 @@ def _quoted(name: Any) -> str:
     return connection.ops.quote_name(name)
 
 
-def _for_sqlite(part: Insert | Update) -> Callable[[Row], list[Any]]:
-    """Its driver knows only texts and numbers."""
+def _for_sqlite(part: Insert | Update) -> Any:
+    """The part's rows as its driver takes them, which knows only texts and numbers; the id of an update comes last."""
     prepare = [_field(part.model, name).get_db_prep_save for name in part.names]
     id_last = isinstance(part, Update)
-
-    def prepared(row: Row) -> list[Any]:
+    for row in part.rows:
         values = [step(value, connection=connection) for step, value in zip(prepare, row, strict=True)]
-        return [*values[1:], values[0]] if id_last else values
-
-    return prepared
+        yield [*values[1:], values[0]] if id_last else values
 
 
 # --- Many rows on PostgreSQL ---
