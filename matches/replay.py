@@ -28,10 +28,11 @@ from players import ledger
 from players.ledger import Line, MatchKey, Running
 from players.locks import require_transaction
 from players.models import Pool, Rating, RatingChange
+from players.rows import stream
 from players.systems.base import Result, Seat
 
-FETCH = 5000
-"""Rows fetched at a time."""
+EVERY = 5000
+"""Lines after which progress is told."""
 SEAT_COLUMNS = ("match_id", "player_id", "score", "place")
 RESULT_COLUMNS = ("length", "deals", "stake", "real_money", "kind", "points", "chance")
 HISTORY_ORDER = ("ended_at", "timed", "sequence", "match_id")
@@ -93,7 +94,7 @@ def counted_matches(pool: Pool, since: MatchKey | None = None) -> Iterator[Playe
     columns = (*SEAT_COLUMNS, *(f"match__{name}" for name in (*ORDER[:-1], *RESULT_COLUMNS)))
     rows = Participant.objects.filter(_counted("match__", pool, since)).values_list(*columns)
     ordered = rows.order_by("match__ended_at", "match__timed", "match__sequence", "match_id", "seat")
-    for match_id, group in groupby(ordered.iterator(chunk_size=FETCH), key=itemgetter(0)):
+    for match_id, group in groupby(stream(ordered), key=itemgetter(0)):
         seats = list(group)
         ended_at, timed, sequence, *terms = seats[0][len(SEAT_COLUMNS) :]
         scores = tuple(row[2] for row in seats if row[2] is not None)
@@ -107,8 +108,8 @@ def stored_lines(pool: Pool, since: MatchKey | None, also: Collection[int]) -> I
     lines = RatingChange.objects.filter(rating__pool=pool)
     if since is not None:
         lines = RatingChange.objects.filter(_counted("match__", pool, since) | Q(match__in=also))
-    for pk, *values in lines.values_list("id", *ledger.LINE_FIELDS).iterator(chunk_size=FETCH):
-        yield pk, Line(*values)
+    for row in stream(lines.values_list("id", *ledger.LINE_FIELDS)):
+        yield row[0], Line._make(row[1:])
 
 
 def recalculate(
@@ -145,7 +146,7 @@ def recalculate(
                 answer.new.append(line)
             elif old[1] != line:
                 answer.changed.append((*old, line))
-            if progress is not None and number % FETCH == 0:
+            if progress is not None and number % EVERY == 0:
                 progress(number // pool.rating_system.seats)
     answer.matches = number // pool.rating_system.seats
     if progress is not None:
