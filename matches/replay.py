@@ -31,8 +31,8 @@ from players.models import Pool, Rating, RatingChange
 from players.rows import stream
 from players.systems.base import Result, Seat
 
-EVERY = 5000
-"""Lines after which progress is told."""
+FETCH = 5000
+"""Lines between two reports of progress."""
 SEAT_COLUMNS = ("match_id", "player_id", "score", "place")
 RESULT_COLUMNS = ("length", "deals", "stake", "real_money", "kind", "points", "chance")
 HISTORY_ORDER = ("ended_at", "timed", "sequence", "match_id")
@@ -146,7 +146,7 @@ def recalculate(
                 answer.new.append(line)
             elif old[1] != line:
                 answer.changed.append((*old, line))
-            if progress is not None and number % EVERY == 0:
+            if progress is not None and number % FETCH == 0:
                 progress(number // pool.rating_system.seats)
     answer.matches = number // pool.rating_system.seats
     if progress is not None:
