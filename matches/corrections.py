@@ -169,10 +169,8 @@ class _Corrections(Change):
             if correction.void is not None and correction.void == (match.status == Match.Status.VOIDED):
                 raise Conflict(match, ["status"])
 
-    def lock(self, plans: Sequence[Plan] | None) -> None:
-        locked = locked_matches(correction.match.pk for correction in self.corrections)
-        if plans is not None:
-            self._check_versions(locked)
+    def lock(self, plans: Sequence[Plan]) -> None:
+        self._check_versions(locked_matches(correction.match.pk for correction in self.corrections))
 
     def store(self, plan: Plan) -> None:
         seated: set[int] = set()

@@ -147,18 +147,12 @@ class _Moving(Change):
             seated=(taker,),
         )
 
-    def lock(self, plans: Sequence[Plan] | None) -> None:
-        if plans is None:
-            locked_matches(self._known_matches())
-            return
+    def lock(self, plans: Sequence[Plan]) -> None:
         locked = locked_matches(match_id for plan in plans for match_id in plan.matches)
         for plan in plans:
             for match_id in plan.matches:
                 if match_id not in locked or locked[match_id].version != self.versions[match_id]:
                     raise Overtaken
-
-    def _known_matches(self) -> list[int]:
-        raise NotImplementedError
 
     def store(self, plan: Plan) -> None:
         for chunk in chunks(plan.matches):
@@ -185,9 +179,6 @@ class _Merging(_Moving):
         seats = Participant.objects.filter(player=self.duplicate_id).order_by()
         rated = Rating.objects.filter(player=self.duplicate_id, brought=True)
         return set(seats.values_list("match__pool", flat=True).distinct()).union(rated.values_list("pool", flat=True))
-
-    def _known_matches(self) -> list[int]:
-        return list(Participant.objects.filter(player=self.duplicate_id).order_by().values_list("match", flat=True))
 
     def plan(self, pool: Pool, now: datetime) -> Plan:
         keep, duplicate = self._check_players()
@@ -299,9 +290,6 @@ class _Undoing(_Moving):
     def pool_ids(self) -> Collection[int]:
         check_undoable(self._merge())
         return set(self._revisions().values_list("pool", flat=True))
-
-    def _known_matches(self) -> list[int]:
-        return list(self._revisions().values_list("matches", flat=True).exclude(matches=None))
 
     def plan(self, pool: Pool, now: datetime) -> Plan:
         merge = self._merge()

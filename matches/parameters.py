@@ -151,9 +151,8 @@ class _NewParameters(Change):
             instead=self.judged.instead,
         )
 
-    def lock(self, plans: Sequence[Plan] | None) -> None:
-        if plans is not None:
-            locked_matches(self.judged.changed)
+    def lock(self, plans: Sequence[Plan]) -> None:
+        locked_matches(self.judged.changed)
 
     def store(self, plan: Plan) -> None:
         Pool.objects.filter(pk=plan.pool.pk).update(parameters=plan.after.parameters)

@@ -31,8 +31,9 @@ from players.models import Player, Pool, Rating, RatingChange
 from players.standings import rank_points, standing
 from players.systems.base import Refused
 
-ATTEMPTS = 3
-"""How often a revision is computed with no lock held before it holds the pools while it computes."""
+ATTEMPTS, HELD_ATTEMPTS = 2, 3
+"""How often a revision is computed with no lock held, and then how often while it holds the pools: what can still stop it are
+matches that are not finished and players who are being seated elsewhere."""
 
 
 Details = dict[str, dict[str, list[Any]]]
@@ -68,7 +69,10 @@ class Plan:
 
 
 class Change(ABC):
-    """What is to be revised. It is asked in this order; all but `pool_ids` and `plan` inside the writing transaction."""
+    """What is to be revised. It is asked in this order; all but `pool_ids` and `plan` inside the writing transaction.
+
+    The history of its pools is held before its matches are locked, so that revisions wait for each other there and nowhere else.
+    """
 
     @abstractmethod
     def pool_ids(self) -> Collection[int]:
@@ -79,19 +83,19 @@ class Change(ABC):
         """What it makes of a pool. Raises whatever makes it impossible. Reads only."""
 
     def begin(self, *, reason: str, made_by: User | None, now: datetime) -> dict[str, Any]:
-        """Lock and store what comes before the matches in the order of locks; more fields for the revisions."""
+        """Lock and store what comes before the histories in the order of locks; more fields for the revisions."""
         return {}
 
     @abstractmethod
-    def lock(self, plans: Sequence[Plan] | None) -> None:
-        """Lock the matches that will be written, by id; with None those that are known before there is a plan.
+    def lock(self, plans: Sequence[Plan]) -> None:
+        """Lock the matches that will be written, by id: the histories are held.
 
         Raises Overtaken, or what makes the change impossible, where one is not as it was planned.
         """
 
     @abstractmethod
     def store(self, plan: Plan) -> None:
-        """Write what is not a rating: the pool's history is held. Raises Overtaken."""
+        """Write what is not a rating. Raises Overtaken."""
 
     def completed_since(self, plan: Plan, now: datetime) -> Collection[int]:
         """Matches that were completed since the plan was made and may count by now. The pool is held exclusively."""
@@ -164,22 +168,21 @@ def revise(
     With `token` only where everything is still as that preview showed it. Raises Moved where it is not, what makes the change
     impossible, and Overtaken where others were faster each time.
     """
-    for attempt in range(ATTEMPTS):
-        # On SQLite, which has one writer, and in the last attempt the pools are held from the start.
-        held = connection.vendor != "postgresql" or attempt == ATTEMPTS - 1
+    for attempt in range(last := ATTEMPTS + HELD_ATTEMPTS):
+        # On SQLite, which has one writer, the pools are held from the start.
+        held = connection.vendor != "postgresql" or attempt >= ATTEMPTS
         try:
             if held:
                 with transaction.atomic():
-                    change.lock(None)
                     for pool_id in sorted(change.pool_ids()):
                         hold_pool(pool_id, exclusive=True)
                     return _revise(change, reason, made_by, token, now, progress)
             return _revise(change, reason, made_by, token, now, progress)
         except Overtaken:
-            if held:
+            if attempt == last - 1:
                 raise
         except OperationalError as error:
-            if held or getattr(error.__cause__, "sqlstate", None) != "40P01":  # a deadlock with another writer
+            if attempt == last - 1 or getattr(error.__cause__, "sqlstate", None) != "40P01":  # a deadlock with another writer
                 raise
     raise AssertionError("the last attempt returns or raises")
 
@@ -201,11 +204,11 @@ def _revise(
             ledger.make_ratings(plan.pool, players, now)
     with transaction.atomic():
         fields = change.begin(reason=reason, made_by=made_by, now=now)
-        change.lock(plans)
         for plan in plans:
             hold_history(plan.pool.pk)
         for plan in plans:
             _check_version(plan)
+        change.lock(plans)
         revisions = []
         for plan, answer in both:
             change.store(plan)

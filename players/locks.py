@@ -1,4 +1,5 @@
-"""Locks, in the one order that everybody keeps: Table, Match, the pool's history, Pool, Player, Rating rows by player id.
+"""Locks, in the one order that everybody keeps: Table, open matches, the pool's history, completed matches, Pool, Player, Rating
+rows by player id.
 
 A completion holds its pool shared. Whoever rewrites lines of the history holds the history, so there is one at a time, and at the
 end the pool exclusively. No lock is upgraded in place: roll back and start again.

@@ -269,7 +269,7 @@ def test_an_import_that_seats_him_for_long_makes_the_merge_give_up() -> None:
     before = everything(pool)
     with (
         mock.patch.object(locks, "PATIENCE", 0.2),
-        mock.patch.object(revising, "ATTEMPTS", 2),
+        mock.patch.object(revising, "HELD_ATTEMPTS", 1),
         seating(other, won(duplicate, players[0], at(50), length=None)),
         pytest.raises(Overtaken),
     ):
