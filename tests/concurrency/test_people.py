@@ -11,7 +11,7 @@ from unittest import mock
 
 import pytest
 from django.core.exceptions import ValidationError
-from django.db import connections
+from django.db import connections, transaction
 
 from matches import completion, merging, parameters, rating, replay, revising
 from matches.completion import complete_match, complete_matches, save_open
@@ -23,6 +23,7 @@ from matches.parameters import set_parameters
 from matches.replay import Overtaken
 from matches.verify import verify
 from players import ledger, locks
+from players.ledger import Opening
 from players.models import Player, Pool, Rating
 from players.services import rename_player
 from players.systems.base import Result
@@ -63,6 +64,26 @@ def between(job: Callable[[], Any]) -> Iterator[list[Any]]:
         yield attempts
 
 
+@contextmanager
+def around_the_snapshot(*, before: Callable[[], Any] | None = None, after: Callable[[], Any] | None = None) -> Iterator[None]:
+    """Run jobs once: before a revision reads, when it has set its mark already, and after it has read."""
+    snapshot, runs = revising.snapshot, []
+
+    @contextmanager
+    def surrounded() -> Iterator[None]:
+        first = not runs
+        runs.append(True)
+        if first and before:
+            elsewhere(before)
+        with snapshot():
+            yield
+        if first and after:
+            elsewhere(after)
+
+    with mock.patch.object(revising, "snapshot", surrounded):
+        yield
+
+
 def test_what_is_completed_while_new_parameters_compute_is_judged_and_rated_by_them() -> None:
     """Under the old rules only matchmade games count, under the new ones only rematches, and everybody starts higher."""
     pool, players = pool_of("online-backgammon"), people(8)
@@ -87,15 +108,18 @@ def test_what_is_completed_while_new_parameters_compute_is_judged_and_rated_by_t
 
 
 def test_the_same_from_an_instant_on() -> None:
-    pool, players = pool_of("online-backgammon"), people(8)
+    pool, players = pool_of("online-backgammon"), people(10)
     complete_matches(pool, a_season(players[:6], 40), now=NOW)
     later = [won(players[n % 6], players[6 + n % 2], at(50 + n), length=n + 1, kind=KINDS[n % 2]) for n in range(8)]
+    later += [won(players[8], players[9], at(60), kind=kind) for kind in KINDS]  # nobody else's matches move these two
     early = [won(players[6], players[7], at(10), kind="matchmade"), won(players[7], players[6], at(11), kind="rematch")]
     with between(lambda: [complete_match(pool, entry, now=NOW) for entry in (*early, *later)]):
-        set_parameters(pool, {"counted_kinds": ["rematch"], "start": 700}, since=at(20), reason="vote", now=NOW)
+        set_parameters(
+            pool, {"counted_kinds": ["rematch", "tournament"], "start": 700, "factor": 6}, since=at(20), reason="vote", now=NOW
+        )
     verified = Pool.objects.get(pk=pool.pk)
     counted = Match.objects.filter(pool=pool, not_counted="").count()
-    assert_whole(verified, 50, counted=counted)
+    assert_whole(verified, 52, counted=counted)
     assert history(players[6], pool)[0].before == 600.0  # his first match is of before
 
 
@@ -133,6 +157,40 @@ def test_a_result_before_a_match_whose_void_is_taken_back_makes_it_compute_again
         correct(pool, [Correction(match, void=False)], reason="played", now=NOW)
     assert len(attempts) == 2
     assert_whole(pool, 3)
+
+
+def test_what_comes_between_the_mark_and_the_snapshot_is_rated_once() -> None:
+    pool, players = pool_of("online-backgammon"), people(6)
+    keep, duplicate = players[-2:]
+    complete_matches(pool, a_season(players, 30), now=NOW)
+    later = [won(players[n % 4], (keep, duplicate)[n % 2], at(50 + n), kind=KINDS[n // 2 % 2]) for n in range(4)]
+    with around_the_snapshot(before=lambda: [complete_match(pool, entry, now=NOW) for entry in later]):
+        set_parameters(pool, {"counted_kinds": ["rematch"], "start": 700}, reason="vote", now=NOW)
+    assert_whole(Pool.objects.get(pk=pool.pk), 34, counted=Match.objects.filter(not_counted="").count())
+    with around_the_snapshot(before=lambda: complete_match(pool, won(players[0], duplicate, at(60), kind="rematch"), now=NOW)):
+        merge(keep, duplicate, reason="one", now=NOW)
+    assert_whole(Pool.objects.get(pk=pool.pk), 35, counted=Match.objects.filter(not_counted="").count())
+
+
+def test_a_correction_that_moves_nothing_overtakes_new_parameters_all_the_same() -> None:
+    pool, players = pool_of("online-backgammon"), people(4)
+    match, *_ = complete_matches(
+        pool, [won(players[0], players[1], at(1), kind="rematch"), won(players[0], players[1], at(2), kind="matchmade")], now=NOW
+    )
+    challenge = Correction(match, entry=won(players[0], players[1], at(1), kind="challenge"))
+    with around_the_snapshot(after=lambda: correct(pool, [challenge], reason="a challenge", now=NOW)):
+        set_parameters(pool, {"counted_kinds": ["matchmade", "challenge"]}, reason="vote", now=NOW)
+    assert_whole(Pool.objects.get(pk=pool.pk), 2)
+
+
+def test_whose_only_match_is_voided_starts_by_the_rules_of_the_match_that_comes_in() -> None:
+    pool, players = pool_of("fibs"), people(3)
+    match = complete_match(pool, won(players[0], players[1], at(1)), now=NOW)
+    set_parameters(pool, {"start": 1800}, since=at(5), reason="higher", now=NOW)
+    with between(lambda: complete_match(pool, won(players[0], players[2], at(2)), now=NOW)):
+        correct(pool, [Correction(match, void=True)], reason="annulled", now=NOW)
+    assert history(players[0], pool)[0].before == 1500.0
+    assert_whole(Pool.objects.get(pk=pool.pk), 2, counted=1)
 
 
 def test_parameters_corrections_results_and_late_matches_at_once() -> None:
@@ -194,6 +252,27 @@ def test_what_is_completed_while_a_merge_computes() -> None:
     assert not Participant.objects.filter(player=duplicate).exists()
     assert verify(pool) == (34, None) and verify(other) == (1, None)
     assert sorted(merged.revisions.values_list("pool__slug", flat=True)) == ["fibs", "tics"]
+
+
+def test_an_opening_that_a_merge_brings_meets_a_first_match() -> None:
+    pool, (keep, duplicate, third) = pool_of("fibs"), people(3)
+    with transaction.atomic():
+        ledger.set_openings(pool, {duplicate.pk: Opening(1700.0, 120, None)}, NOW)
+    with between(lambda: complete_match(pool, won(keep, third, at(50)), now=NOW)):
+        merge(keep, duplicate, reason="one", now=NOW)
+    assert history(keep, pool)[0].before == 1700.0
+    assert_whole(pool, 1)
+
+
+def test_a_correction_that_seats_the_duplicate_elsewhere_seats_the_player_whom_he_is() -> None:
+    pool, other, (keep, duplicate, third, fourth) = pool_of("fibs"), pool_of("tics"), people(4)
+    complete_match(other, won(duplicate, third, at(1), length=None), now=NOW)
+    match = complete_match(pool, won(third, fourth, at(1)), now=NOW)
+    with around_the_snapshot(after=lambda: merge(keep, duplicate, reason="one", now=NOW)):
+        correct(pool, [Correction(match, entry=won(third, duplicate, at(1)))], reason="it was he", now=NOW)
+    assert not Participant.objects.filter(player=duplicate).exists()
+    assert_whole(pool, 1)
+    assert_whole(other, 1)
 
 
 def test_a_meeting_that_comes_first_stops_the_merge() -> None:

@@ -202,6 +202,11 @@ def test_a_match_of_the_old_rules_is_still_judged_by_them() -> None:
     moved = correct(pool, [edited(old, ended_at=at(7))], reason="it was later", now=NOW)
     assert moved.changes == 2 and Match.objects.get(pk=old.pk).not_counted == ""
     assert verify(pool) == (2, None)
+    # Voided and taken back, it is judged by the rules of its time.
+    again = complete_match(pool, won(two, one, at(2), kind="matchmade"), now=NOW)
+    for void in (True, False):
+        correct(pool, [Correction(Match.objects.get(pk=again.pk), void=void)], reason="and back", now=NOW)
+    assert Match.objects.get(pk=again.pk).not_counted == "" and verify(pool) == (3, None)
 
 
 def edited(match: Match, **changes: Any) -> Correction:
