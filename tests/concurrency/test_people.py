@@ -325,7 +325,7 @@ def test_who_is_being_seated_elsewhere_is_waited_for(held: bool, monkeypatch: py
     keep, duplicate = players[-2:]
     complete_matches(pool, a_season(players, 20), now=NOW)
     if not held:
-        monkeypatch.setattr(completion, "hold_players", lambda ids: set())
+        monkeypatch.setattr(completion, "holding_players", lambda ids: ("SELECT 1, NULL", []))
     with seating(other, won(duplicate, players[0], at(50), length=None)) as go_on:
         finish = merging.hold_merging
 
