@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from operator import attrgetter
 
@@ -35,12 +35,19 @@ from matches.rating import LateMatch, MatchRefused
 from matches.signals import match_completed
 from players import rows
 from players.ledger import chunks
-from players.locks import hold_pool
+from players.locks import hold_players, hold_pool, holding_players
 from players.models import Player, Pool
+from players.services import present_players
 from players.systems.base import Refused, Result
 
 MATCH_COLUMNS = tuple(field.attname for field in Match._meta.concrete_fields)
 SEAT_COLUMNS = ("match_id", "player_id", "seat", "score", "place")
+ATTEMPTS = 4
+"""How often results are taken up again: one may be late, one of its players merged, a race lost."""
+
+
+class _Merged(Exception):
+    """A player is a duplicate that was merged into another: take up again what names him."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,17 +74,23 @@ def complete_matches(
     Returns the matches in the order of the entries. An entry that is stored already (same source and id, or same entry token)
     answers the stored match and rates nothing. Raises BatchRefused where one is no possible result, Conflict where a stored match
     differs from its entry or has changed since it was read. `exclusive`: the caller holds the pool exclusively already, so there
-    is no need to try it shared first.
+    is no need to try it shared first. What names a merged duplicate is of the player whom he was merged into.
     """
     now = now or timezone.now()
-    try:
-        return _complete(pool, entries, exclusive=exclusive, now=now)
-    except LateMatch:
-        pass
-    except (IntegrityError, OperationalError) as error:
-        if not _lost_race(error):
-            raise
-    return _complete(pool, entries, exclusive=True, now=now)
+    for attempt in range(ATTEMPTS):
+        try:
+            return _complete(pool, entries, exclusive=exclusive, now=now)
+        except LateMatch:
+            exclusive = True
+        except _Merged:
+            named = {player.pk: player for entry in entries for player in entry.players}
+            present = dict(zip(named, present_players(list(named.values())), strict=True))
+            entries = [replace(entry, players=[present[player.pk] for player in entry.players]) for entry in entries]
+        except (IntegrityError, OperationalError) as error:
+            if not _lost_race(error) or attempt == ATTEMPTS - 1:
+                raise
+            exclusive = True
+    raise AssertionError("a match is late once, and a player merged once")
 
 
 def save_open(
@@ -94,12 +107,15 @@ def save_open(
     `match` is the open match that this changes, read at `match.version`. The same entry token again answers the stored match.
     Raises Refused, and Conflict as `complete_matches` does.
     """
-    try:
-        return _save_open(pool, players, terms, match, entry_token, entered_by)
-    except IntegrityError as error:
-        if not _lost_race(error):
-            raise
-    return _save_open(pool, players, terms, match, entry_token, entered_by)
+    for attempt in range(ATTEMPTS):
+        try:
+            return _save_open(pool, players, terms, match, entry_token, entered_by)
+        except _Merged:
+            players = present_players(players)
+        except IntegrityError as error:
+            if not _lost_race(error) or attempt == ATTEMPTS - 1:
+                raise
+    raise AssertionError("a player is merged once")
 
 
 @transaction.atomic
@@ -113,6 +129,8 @@ def _save_open(
 ) -> Match:
     locked = Match.objects.select_for_update(no_key=True, of=("self",))
     stored = locked.filter(pk=match.pk).first() if match is not None else None
+    if hold_players({player.pk for player in players}):
+        raise _Merged
     known = Match.objects.filter(entry_token=entry_token).first() if entry_token is not None else None
     if known is not None:
         if differing := differing_terms(known, list(known.participants.all()), pool, players, terms):
@@ -200,17 +218,23 @@ def lock_open(entries: Sequence[Entry]) -> dict[int, Match]:
 
 
 def _look_up(pool: Pool, entries: Sequence[Entry]) -> tuple[dict[object, _Seated], dict[int, date], Iterator[int]]:
-    """Matches that are stored already, by (source, id) or by entry token; the openings of the players; ids for new matches."""
+    """Matches that are stored already, by (source, id) or by entry token; the openings of the players; ids for new matches.
+
+    The players are held. Raises _Merged.
+    """
     by_source: dict[str, list[str]] = {}
     for entry in entries:
         if entry.external_id:
             by_source.setdefault(entry.source, []).append(entry.external_id)
     new = sum(entry.match is None for entry in entries)
-    ids, opened, *sent = rows.run(
+    held, ids, opened, *sent = rows.run(
+        holding_players({player.pk for entry in entries for player in entry.players}),
         rows.new_ids(Match, new),
         opened_statement(pool, entries),
         *(_sent_before(source, external_ids) for source, external_ids in by_source.items()),
     )
+    if any(merged_into is not None for _, merged_into in held):
+        raise _Merged
     found: dict[object, _Seated] = {}
     matches = Match.objects.prefetch_related("participants")
     for chunk in chunks([match_id for answer in sent for (match_id,) in answer]):

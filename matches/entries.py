@@ -71,7 +71,7 @@ class BatchRefused(Exception):
 def check_entry(pool: Pool, entry: Entry, openings: Mapping[int, date], *, now: datetime) -> None:
     """Raise Refused unless the entry is a possible result of the pool, counted or not. `openings` are those of its players."""
     check_players(pool, entry.players)
-    pool.rating_system.check(entry.result)
+    pool.system_at(instant_of(entry)).check(entry.result)
     if instant_of(entry) > now + MOST_AHEAD:
         raise Refused("ended_at", "in_future")
     if instant_of(entry) < EARLIEST:
@@ -156,7 +156,7 @@ def normal(result: Result) -> Result:
 def fill(match: Match, pool: Pool, entry: Entry) -> list[Participant]:
     """Put an entry's result into a match, in memory, and return the participants that go with it."""
     result = normal(entry.result)
-    reason = pool.rating_system.not_counted(result)
+    reason = pool.system_at(instant_of(entry)).not_counted(result)
     match.pool = pool
     for name in TERMS:
         setattr(match, name, getattr(result, name))
@@ -168,6 +168,18 @@ def fill(match: Match, pool: Pool, entry: Entry) -> list[Participant]:
         Participant(match=match, player=player, seat=seat, score=scores[seat - 1], place=places[seat - 1])
         for seat, player in enumerate(entry.players, start=1)
     ]
+
+
+def entry_of(match: Match, seats: Sequence[Participant]) -> Entry:
+    """A stored match that has ended as the entry that makes it, with its participants and their players."""
+    assert match.ended_at is not None
+    return Entry(
+        players=[seat.player for seat in seats],
+        result=match.result(seats),
+        ended_at=match.ended_at,
+        timed=match.timed,
+        sequence=match.sequence,
+    )
 
 
 def described(match: Match, seats: Sequence[Participant]) -> dict[str, Any]:

@@ -186,8 +186,42 @@ class Participant(models.Model):
         return f"{self.seat}: {self.player}"
 
 
+class Merge(models.Model):
+    """A duplicate that was found to be another player, and whose matches are that player's since. Written by `matches.merging`.
+
+    Which matches those are is in its revisions of the kind `merge`, one for each pool. `login` is that of the duplicate.
+    """
+
+    duplicate = models.ForeignKey(Player, on_delete=models.PROTECT, related_name="merges", verbose_name=_("duplicate"))
+    keep = models.ForeignKey(Player, on_delete=models.PROTECT, related_name="+", verbose_name=_("merged into"))
+    login = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+", verbose_name=_("login")
+    )
+    reason = models.TextField(_("reason"), blank=True)
+    made_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+", verbose_name=_("made by")
+    )
+    made_at = models.DateTimeField(_("made"), default=timezone.now)
+    undone_reason = models.TextField(_("reason for undoing it"), blank=True)
+    undone_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+", verbose_name=_("undone by")
+    )
+    undone_at = models.DateTimeField(_("undone"), null=True)
+
+    class Meta:
+        verbose_name = _("merge")
+        verbose_name_plural = _("merges")
+        ordering = ("-made_at", "-id")
+        constraints = [
+            models.UniqueConstraint(fields=("duplicate",), condition=Q(undone_at=None), name="merge_once_at_a_time"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.duplicate} → {self.keep}"
+
+
 class Revision(models.Model):
-    """Who revised what was published, when and why. Written by `matches.corrections` and by late completions."""
+    """Who revised what was published, when and why. Written by `matches.revising` and by late completions."""
 
     class Kind(models.TextChoices):
         EDIT = "edit", _("result corrected")
@@ -197,12 +231,15 @@ class Revision(models.Model):
         OPENING = "opening", _("opening ratings brought along")
         PARAMETERS = "parameters", _("rules changed")
         MERGE = "merge", _("players merged")
+        UNMERGE = "unmerge", _("merge undone")
 
     pool = models.ForeignKey(Pool, on_delete=models.PROTECT, related_name="revisions", verbose_name=_("pool"))
     kind = models.CharField(_("kind"), max_length=12, choices=Kind.choices)
     matches = models.ManyToManyField(Match, related_name="revisions", blank=True, verbose_name=_("matches"))
     reason = models.TextField(_("reason"), blank=True)
     details = models.JSONField(_("details"), default=dict, help_text="By match id: {field: [from, to]}.")
+    rules = models.JSONField(_("rules"), null=True, help_text="New parameters: see `matches.parameters`.")
+    merge = models.ForeignKey(Merge, on_delete=models.PROTECT, null=True, related_name="revisions", verbose_name=_("merge"))
     changes = models.PositiveIntegerField(_("changes"), default=0, help_text=_("Lines of the history that were rewritten."))
     made_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+", verbose_name=_("made by")

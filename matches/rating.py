@@ -48,10 +48,14 @@ def rate_matches(
         return
     players = {match.pk: [seat.player_id for seat in seats[match.pk]] for match in counted}
     ratings = ledger.lock_ratings(pool, {player_id for at_table in players.values() for player_id in at_table}, now)
-    states = {player_id: ledger.running(rating) for player_id, rating in ratings.items()}
+    states: dict[int, ledger.Running] = {}
     lines: list[ledger.Line] = []
     for match in counted:
-        key, at_table = match_key(match), [states[player_id] for player_id in players[match.pk]]
+        key, system = match_key(match), pool.system_at(match.ended_at)
+        for player_id in players[match.pk]:
+            if player_id not in states:
+                states[player_id] = ledger.running(ratings[player_id], system.start)
+        at_table = [states[player_id] for player_id in players[match.pk]]
         try:
             if any(player.last is not None and key < player.last for player in at_table):
                 if not exclusive:
@@ -59,7 +63,7 @@ def rate_matches(
                 _rate_late(counted, pool, now)
                 return
             result = match.result(seats[match.pk])
-            rated = pool.rating_system.rate([Seat(player.value, player.experience) for player in at_table], result)
+            rated = system.rate([Seat(player.value, player.experience) for player in at_table], result)
             lines += ledger.book(key, players[match.pk], at_table, rated)
         except Refused as refused:
             raise MatchRefused(match, refused) from refused

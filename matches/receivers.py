@@ -7,10 +7,11 @@ from typing import Any
 
 from django.dispatch import receiver
 
-from matches import rating
+from matches import rating, records
 from matches.models import Match, Participant
 from matches.signals import match_completed
-from players.models import Pool
+from players.models import Player, Pool
+from players.signals import player_anonymised
 
 
 @receiver(match_completed, dispatch_uid="matches.rate")
@@ -25,3 +26,8 @@ def rate(
     **_: Any,
 ) -> None:
     rating.rate_matches(matches, seats, pool=pool, exclusive=exclusive, now=now)
+
+
+@receiver(player_anonymised, dispatch_uid="matches.forget_names")
+def forget_names(sender: Any, *, player: Player, duplicates: list[Player], names: frozenset[str], **_: Any) -> None:
+    records.forget_names(player, duplicates, names)

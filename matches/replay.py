@@ -4,7 +4,9 @@
 both, for a caller who holds the pool exclusively.
 
 A replay starts at the first match that is affected, with ratings and experience as of that moment: a player's first stored line
-from there on says what he had before it.
+from there on says what he had before it. Each match is rated by the rules in force when it ended, and whoever brought no rating
+along starts with the start of the rules of his first counted match: so the ratings follow from the matches, the rules over time
+and the ratings brought along, and from nothing else.
 """
 
 from __future__ import annotations
@@ -12,10 +14,11 @@ from __future__ import annotations
 import gc
 import heapq
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -25,11 +28,11 @@ from django.db.models.functions import RowNumber
 
 from matches.models import ORDER, Match, Participant
 from players import ledger
-from players.ledger import Line, MatchKey, Running
+from players.ledger import Line, MatchKey, Opening, Running
 from players.locks import require_transaction
 from players.models import Pool, Rating, RatingChange
 from players.rows import stream
-from players.systems.base import Result, Seat
+from players.systems.base import RatingSystem, Result, Seat
 
 FETCH = 5000
 """Lines between two reports of progress."""
@@ -40,6 +43,10 @@ HISTORY_ORDER = ("ended_at", "timed", "sequence", "match_id")
 
 Progress = Callable[[int], None]
 """Is told how many matches have been rated so far."""
+
+
+class Overtaken(Exception):
+    """Something came in between that a recalculation cannot take up: compute again."""
 
 
 class Played(NamedTuple):
@@ -53,10 +60,11 @@ class Played(NamedTuple):
 @dataclass(slots=True)
 class Recalculation:
     """What a replay would write: new lines, changed lines (id, as stored, as computed), lines that go (id, as stored), and where
-    the players end up who play in it. `mark`: lines with a higher id were left out."""
+    the players end up who play in it. `mark`: lines with a higher id were left out, except those of the matches `instead`."""
 
     since: MatchKey | None
     mark: int | None = None
+    instead: Collection[int] = ()
     new: list[Line] = field(default_factory=list)
     changed: list[tuple[int, Line, Line]] = field(default_factory=list)
     gone: list[tuple[int, Line]] = field(default_factory=list)
@@ -66,6 +74,17 @@ class Recalculation:
     @property
     def writes(self) -> int:
         return len(self.new) + len(self.changed) + len(self.gone)
+
+    @property
+    def more(self) -> Counter[int]:
+        """By player id, how many counted matches he has more than before."""
+        more = Counter(line.player_id for line in self.new)
+        more.subtract(line.player_id for _, line in self.gone)
+        for _, old, line in self.changed:
+            if old.player_id != line.player_id:
+                more[line.player_id] += 1
+                more[old.player_id] -= 1
+        return more
 
 
 def from_key(since: MatchKey, prefix: str = "", match: str = "id") -> Q:
@@ -79,9 +98,19 @@ def from_key(since: MatchKey, prefix: str = "", match: str = "id") -> Q:
     return condition & Q(**{f"{prefix}ended_at__gte": since.ended_at})
 
 
-def _counted(prefix: str, pool: Pool, since: MatchKey | None) -> Q:
-    condition = Q(**{f"{prefix}pool": pool, f"{prefix}status": Match.Status.COMPLETED, f"{prefix}not_counted": ""})
+def from_instant(instant: datetime) -> MatchKey:
+    """The place in the order of rating before every match that ends at the instant or later."""
+    return MatchKey(instant, False, -(2**63), 0)
+
+
+def completed(pool: Pool, since: MatchKey | None = None, prefix: str = "") -> Q:
+    """The pool's completed matches from a place in the order of rating on."""
+    condition = Q(**{f"{prefix}pool": pool, f"{prefix}status": Match.Status.COMPLETED})
     return condition if since is None else condition & from_key(since, prefix)
+
+
+def _counted(prefix: str, pool: Pool, since: MatchKey | None) -> Q:
+    return completed(pool, since, prefix) & Q(**{f"{prefix}not_counted": ""})
 
 
 def count_matches(pool: Pool, since: MatchKey | None = None) -> int:
@@ -89,18 +118,35 @@ def count_matches(pool: Pool, since: MatchKey | None = None) -> int:
     return Match.objects.filter(_counted("", pool, since)).count()
 
 
-def counted_matches(pool: Pool, since: MatchKey | None = None) -> Iterator[Played]:
+def counted_matches(pool: Pool, since: MatchKey | None = None) -> Generator[Played, None, None]:
     """The pool's counted matches in the order of rating, from a place in it on."""
-    columns = (*SEAT_COLUMNS, *(f"match__{name}" for name in (*ORDER[:-1], *RESULT_COLUMNS)))
-    rows = Participant.objects.filter(_counted("match__", pool, since)).values_list(*columns)
+    return (played for played, _ in _played(_counted("match__", pool, since)))
+
+
+def completed_matches(pool: Pool, since: MatchKey | None = None) -> Generator[tuple[Played, str], None, None]:
+    """The pool's completed matches in the order of rating, from a place in it on, and why each does not count ("": it does)."""
+    return _played(completed(pool, since, "match__"))
+
+
+def some_matches(pool: Pool, ids: Sequence[int]) -> Generator[tuple[Played, str], None, None]:
+    """Those of the matches that are completed in the pool, in the order of rating within a chunk, as `completed_matches` does."""
+    for chunk in ledger.chunks(ids):
+        yield from _played(completed(pool, None, "match__") & Q(match__in=chunk))
+
+
+def _played(condition: Q) -> Generator[tuple[Played, str], None, None]:
+    """The matches of the participants that the condition names. Who stops before the end closes it: on PostgreSQL a cursor that
+    is closed after its savepoint was rolled back breaks the transaction."""
+    columns = (*SEAT_COLUMNS, *(f"match__{name}" for name in (*ORDER[:-1], "not_counted", *RESULT_COLUMNS)))
+    rows = Participant.objects.filter(condition).values_list(*columns)
     ordered = rows.order_by("match__ended_at", "match__timed", "match__sequence", "match_id", "seat")
     for match_id, group in groupby(stream(ordered), key=itemgetter(0)):
         seats = list(group)
-        ended_at, timed, sequence, *terms = seats[0][len(SEAT_COLUMNS) :]
+        ended_at, timed, sequence, not_counted, *terms = seats[0][len(SEAT_COLUMNS) :]
         scores = tuple(row[2] for row in seats if row[2] is not None)
         places = tuple(row[3] for row in seats if row[3] is not None)
         result = Result(scores=scores or None, places=places or None, **dict(zip(RESULT_COLUMNS, terms, strict=True)))
-        yield Played(MatchKey(ended_at, timed, sequence, match_id), tuple(row[1] for row in seats), result)
+        yield Played(MatchKey(ended_at, timed, sequence, match_id), tuple(row[1] for row in seats), result), not_counted
 
 
 def stored_lines(pool: Pool, since: MatchKey | None, also: Collection[int]) -> Iterator[tuple[int, Line]]:
@@ -117,30 +163,39 @@ def recalculate(
     since: MatchKey | None = None,
     *,
     instead: Mapping[int, Played | None] | None = None,
+    taken_over: Mapping[tuple[int, int], int] | None = None,
+    openings: Mapping[int, Opening | None] | None = None,
     mark: int | None = None,
     progress: Progress | None = None,
 ) -> Recalculation:
     """Rate the pool's counted matches from `since` (None: the beginning) and compare with the stored history.
 
     `instead` says by match id what to rate in place of a stored match: None for one that no longer counts. Its old and new
-    places must not come before `since`. Matches whose lines have ids above `mark` are left out: whoever computes with no lock
-    held rates them at the end. Raises Refused where a rating would leave its range.
+    places must not come before `since`. `taken_over` says by match and player whose line it becomes, in matches of `instead`;
+    `openings` what players bring along from now on (None: nothing), all of whose matches must come after `since`. Matches whose
+    lines have ids above `mark` are left out: whoever computes with no lock held rates them at the end. Raises Refused where a
+    rating would leave its range.
     """
-    instead = instead or {}
-    answer = Recalculation(since, mark)
-    stored = {(line.match_id, line.player_id): (pk, line) for pk, line in stored_lines(pool, since, instead.keys())}
+    instead, taken_over = instead or {}, taken_over or {}
+    answer = Recalculation(since, mark, instead.keys())
+    # By whose they will be; the lines themselves name whose they are.
+    stored = {
+        (line.match_id, taken_over.get((line.match_id, line.player_id), line.player_id)): (pk, line)
+        for pk, line in stored_lines(pool, since, instead.keys())
+    }
     states = answer.states
-    start = _Starts(pool, since, [line for _, line in stored.values()], instead)
+    start = _Starts(pool, since, [line for _, line in stored.values()], instead, openings or {})
     left_out = set(instead)
     if mark is not None:
-        for place in [place for place, (pk, _) in stored.items() if pk > mark]:
+        for place in [place for place, (pk, _) in stored.items() if pk > mark and place[0] not in instead]:
             left_out.add(place[0])
             del stored[place]
-    kept = (played for played in counted_matches(pool, since) if played.key.id not in left_out)
-    games = heapq.merge(kept, sorted(played for played in instead.values() if played)) if instead else kept
+    leaving = {line.player_id for (_, player_id), (_, line) in stored.items() if player_id != line.player_id}
     number = 0
-    with _collector_off():
-        for number, line in enumerate(ledger.book_all(pool.rating_system, games, states, start.of), start=1):
+    with closing(counted_matches(pool, since)) as matches, _collector_off():
+        kept: Iterable[Played] = (played for played in matches if played.key.id not in left_out)
+        games = heapq.merge(kept, sorted(played for played in instead.values() if played)) if instead else kept
+        for number, line in enumerate(_book_all(pool, games, states, start), start=1):
             old = stored.pop((line.match_id, line.player_id), None)
             if old is None:
                 answer.new.append(line)
@@ -152,10 +207,20 @@ def recalculate(
     if progress is not None:
         progress(answer.matches)
     answer.gone = sorted(stored.values())
-    for _, line in answer.gone:
-        if line.player_id not in states:
-            states[line.player_id] = start.of(line.player_id)
+    for player_id in leaving.union(start.openings, (line.player_id for _, line in answer.gone)):
+        if player_id not in states:
+            states[player_id] = start.of(player_id, pool.rating_system.start)
     return answer
+
+
+def _book_all(pool: Pool, games: Iterable[Played], states: dict[int, Running], start: _Starts) -> Iterator[Line]:
+    """The lines of matches in the order of rating, each by the rules in force when it ended."""
+    rules = pool.rules
+    eras: Iterable[tuple[RatingSystem, Iterable[Played]]] = [(rules.at(None), games)]
+    if rules.past:
+        eras = groupby(games, key=lambda played: rules.at(played.key.ended_at))
+    for system, era in eras:
+        yield from ledger.book_all(system, era, states, partial(start.of, start=system.start))
 
 
 @contextmanager
@@ -173,8 +238,15 @@ def _collector_off() -> Iterator[None]:
 class _Starts:
     """Where players stand just before a place in the order: value, experience, peak and last match as of that moment."""
 
-    def __init__(self, pool: Pool, since: MatchKey | None, lines: Sequence[Line], instead: Mapping[int, Played | None]) -> None:
-        self.start, self.since = pool.rating_system.start, since
+    def __init__(
+        self,
+        pool: Pool,
+        since: MatchKey | None,
+        lines: Sequence[Line],
+        instead: Mapping[int, Played | None],
+        openings: Mapping[int, Opening | None],
+    ) -> None:
+        self.since, self.openings = since, openings
         if since is None:
             self.ratings = {rating.player_id: rating for rating in Rating.objects.filter(pool=pool)}
             return
@@ -187,6 +259,7 @@ class _Starts:
             for chunk in ledger.chunks(sorted(players))
             for rating in Rating.objects.filter(pool=pool, player_id__in=chunk)
         }
+        self.counts = Counter(line.player_id for line in lines)
         self.first: dict[int, Line] = {}
         may_end: set[int] = set()
         self.peaks_after: set[int] = set()
@@ -204,15 +277,14 @@ class _Starts:
         self.peaks = self._latest(self.peaks_after, F("after").desc(), *HISTORY_ORDER, columns=("after", "match_id"))
         self.lasts = self._latest(may_end, *(F(name).desc() for name in HISTORY_ORDER), columns=HISTORY_ORDER)
 
-    def of(self, player_id: int) -> Running:
+    def of(self, player_id: int, start: float) -> Running:
+        """The player; `start` (points) is that of the rules of his next match, where it is his first."""
         rating = self.ratings.get(player_id)
-        if rating is None:
-            return Running(self.start, 0)
-        if self.since is None:
-            return ledger.opening_of(rating)
+        if rating is None or self.since is None or rating.matches == self.counts[player_id]:
+            return self._opening(player_id, rating, start)
         first = self.first.get(player_id)
         if first is None:
-            return ledger.running(rating)
+            return ledger.running(rating, start)
         state = Running(first.before, first.experience_before, peak=rating.opening)
         peak, peak_match_id = self.peaks.get(rating.pk, (rating.peak, rating.peak_match_id))
         if rating.pk in self.peaks_after and rating.pk not in self.peaks:
@@ -222,6 +294,13 @@ class _Starts:
         if last := self.lasts.get(rating.pk):
             state.last = MatchKey(*last)
         return state
+
+    def _opening(self, player_id: int, rating: Rating | None, start: float) -> Running:
+        """Where somebody starts who has no match before the place."""
+        if player_id in self.openings:
+            opening = self.openings[player_id]
+            return ledger.beginner(start) if opening is None else Running(opening.rating, opening.experience)
+        return ledger.beginner(start) if rating is None else ledger.opening_of(rating, start)
 
     def _latest(self, rating_ids: set[int], *order: Any, columns: tuple[str, ...]) -> dict[int, tuple[Any, ...]]:
         """By rating, the columns of its first line in the order given, among those before the place."""
@@ -262,8 +341,7 @@ def write_history(pool: Pool, answer: Recalculation, now: datetime, revision_id:
 def write_ratings(pool: Pool, answer: Recalculation, now: datetime) -> None:
     """Store where the players end up. The caller holds the pool exclusively."""
     ratings = ledger.lock_ratings(pool, answer.states.keys(), now)
-    more = Counter(line.player_id for line in answer.new)
-    more.subtract(line.player_id for _, line in answer.gone)
+    more = answer.more
     moved = {}
     for player_id, rating in ratings.items():
         state = answer.states[player_id]
@@ -275,47 +353,82 @@ def write_ratings(pool: Pool, answer: Recalculation, now: datetime) -> None:
     ledger.next_version(pool)
 
 
-def catch_up(pool: Pool, answer: Recalculation, now: datetime, revision_id: int | None) -> None:
-    """Rate anew what was completed, in order, since the recalculation was begun: lines with ids above its mark.
+def catch_up(
+    pool: Pool,
+    answer: Recalculation,
+    now: datetime,
+    revision_id: int | None,
+    *,
+    also: Collection[int] = (),
+    by_new_rules: bool = False,
+) -> None:
+    """Rate anew what was completed since the recalculation was begun: the matches whose lines have ids above its mark.
 
-    The caller holds the pool exclusively and has written the recalculation's history.
+    `also` are completed matches that had no lines by then and may count by now; with `by_new_rules` matches are rated anew also
+    where the recalculation moved none of their players. The caller holds the pool exclusively and has written the
+    recalculation's history. Raises Overtaken where a match comes before one that the recalculation has rated.
     """
     assert answer.mark is not None
-    columns = ("id", *ledger.LINE_FIELDS)
-    fresh = RatingChange.objects.filter(rating__pool=pool, pk__gt=answer.mark).exclude(
-        match__in={line.match_id for line in answer.new}
-    )
+    settled = {line.match_id for line in answer.new}.union(answer.instead)
+    fresh = RatingChange.objects.filter(rating__pool=pool, pk__gt=answer.mark).values_list("id", *ledger.LINE_FIELDS)
     stored = {
-        (line.match_id, line.player_id): (pk, line) for pk, *values in fresh.values_list(*columns) for line in (Line(*values),)
+        (line.match_id, line.player_id): (pk, line)
+        for pk, *values in fresh.iterator(chunk_size=FETCH)
+        for line in (Line(*values),)
+        if line.match_id not in settled
     }
-    matches = Match.objects.filter(pk__in={match_id for match_id, _ in stored}).order_by(*ORDER).prefetch_related("participants")
+    ids = sorted({match_id for match_id, _ in stored}.union(also))
+    matches = sorted((played, not_counted) for played, not_counted in some_matches(pool, ids))
     later = Recalculation(answer.since, states=answer.states)
-    for match in matches:
-        seats = list(match.participants.all())
-        if not any(seat.player_id in answer.states for seat in seats):
+    for (key, player_ids, result), not_counted in matches:
+        if not (by_new_rules or any(player_id in answer.states for player_id in player_ids)):
             continue
-        at_table = []
-        for seat in seats:
-            first = stored[match.pk, seat.player_id][1]
-            state = answer.states.get(seat.player_id)
-            if state is None:
-                state = answer.states[seat.player_id] = _before_mark(pool, first, answer.mark)
-            at_table.append(state)
-        rated = pool.rating_system.rate([Seat(state.value, state.experience) for state in at_table], match.result(seats))
-        assert match.ended_at is not None
-        key = MatchKey(match.ended_at, match.timed, match.sequence, match.pk)
-        for line in ledger.book(key, [seat.player_id for seat in seats], at_table, rated):
-            pk, old = stored[match.pk, line.player_id]
-            if old != line:
-                later.changed.append((pk, old, line))
+        system = pool.system_at(key.ended_at)
+        if not not_counted:
+            at_table = [_seated(pool, answer.states, player_id, key, system.start) for player_id in player_ids]
+            if any(player.last is not None and key < player.last for player in at_table):
+                raise Overtaken
+            rated = system.rate([Seat(player.value, player.experience) for player in at_table], result)
+            for line in ledger.book(key, player_ids, at_table, rated):
+                old = stored.pop((key.id, line.player_id), None)
+                if old is None:
+                    later.new.append(line)
+                elif old[1] != line:
+                    later.changed.append((*old, line))
+        for player_id in player_ids:
+            if gone := stored.pop((key.id, player_id), None):
+                _seated(pool, answer.states, player_id, key, pool.rating_system.start)
+                later.gone.append(gone)
     write_history(pool, later, now, revision_id)
+    answer.new += later.new
+    answer.changed += later.changed
+    answer.gone += later.gone
 
 
-def _before_mark(pool: Pool, first: Line, mark: int) -> Running:
-    """Where a player stood before his first match after the mark, of whom nothing moved until then."""
-    rating = Rating.objects.get(pool=pool, player_id=first.player_id)
-    state = Running(first.before, first.experience_before, peak=rating.opening)
-    highest = RatingChange.objects.filter(rating=rating, pk__lte=mark).order_by("-after", *HISTORY_ORDER).first()
+def _seated(pool: Pool, states: dict[int, Running], player_id: int, place: MatchKey, start: float) -> Running:
+    """Where a player stands just before a place; `start` (points) is that of the rules there, where he has no match before it.
+
+    One of whom nothing has moved until then is looked up and put among the states.
+    """
+    state = states.get(player_id)
+    if state is None:
+        state = _before(pool, player_id, place, start)
+    elif state.opening is not None and state.last is None:
+        state = ledger.beginner(start)
+    states[player_id] = state
+    return state
+
+
+def _before(pool: Pool, player_id: int, place: MatchKey, start: float) -> Running:
+    """Where the stored history has a player just before a place."""
+    rating = Rating.objects.filter(pool=pool, player_id=player_id).first()
+    earlier = RatingChange.objects.filter(~from_key(place, match="match_id"), rating=rating) if rating else None
+    latest = earlier.order_by(*(f"-{name}" for name in HISTORY_ORDER)).first() if earlier is not None else None
+    if rating is None or earlier is None or latest is None:
+        return ledger.beginner(start) if rating is None else ledger.opening_of(rating, start)
+    key = MatchKey(latest.ended_at, latest.timed, latest.sequence, latest.match_id)
+    state = Running(latest.after, latest.experience_after, peak=rating.opening, last=key)
+    highest = earlier.order_by("-after", *HISTORY_ORDER).first()
     if highest is not None and highest.after > state.peak:
         state.peak, state.peak_match_id = highest.after, highest.match_id
     return state
@@ -331,5 +444,5 @@ def replay(pool: Pool, now: datetime, since: MatchKey | None = None) -> int:
     if since is None:
         # Also those who have no counted match left go back to their openings.
         for rating in Rating.objects.filter(pool=pool).exclude(player_id__in=answer.states.keys()):
-            answer.states[rating.player_id] = ledger.opening_of(rating)
+            answer.states[rating.player_id] = ledger.opening_of(rating, pool.rating_system.start)
     return apply(pool, answer, now)

@@ -38,8 +38,9 @@ class Difference:
 class Running:
     """A player's numbers as the loop has them so far."""
 
-    value: float
+    opening: float
     experience: int
+    value: float
     peak: float
     peak_match: int | None = None
     matches: int = 0
@@ -56,7 +57,7 @@ def verify(pool: Pool) -> tuple[int, Difference | None]:
             with connection.cursor() as cursor:
                 cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
         agreed = 0
-        for item in _compare(pool):
+        for item in _compare(Pool.objects.get(pk=pool.pk)):
             if isinstance(item, Difference):
                 return agreed, item
             agreed += item
@@ -68,12 +69,12 @@ def _compare(pool: Pool) -> Iterator[Difference | int]:
     names = dict(Player.objects.values_list("pk", "name"))
     ratings = {rating.player_id: rating for rating in Rating.objects.filter(pool=pool)}
     running = {
-        player_id: Running(rating.opening, rating.opening_experience, rating.opening) for player_id, rating in ratings.items()
+        player_id: _opened(rating.opening, rating.opening_experience) for player_id, rating in ratings.items() if rating.brought
     }
-    system = pool.rating_system
     lines = 0
     matches = Match.objects.filter(pool=pool, status=Match.Status.COMPLETED).order_by("ended_at", "timed", "sequence", "id")
     for match in matches.prefetch_related("participants", "changes").iterator(chunk_size=2000):
+        system = pool.system_at(match.ended_at)
         reason = system.not_counted(match.result())
         if match.not_counted != (reason.code if reason else ""):
             yield Difference("all players", match.pk, "not_counted", match.not_counted, reason.code if reason else "")
@@ -81,7 +82,7 @@ def _compare(pool: Pool) -> Iterator[Difference | int]:
             continue
         stored = {line.player_id: line for line in match.changes.all()}
         seats = [seat.player_id for seat in match.participants.all()]
-        states = [running.setdefault(player, Running(system.start, 0, system.start)) for player in seats]
+        states = [running.setdefault(player, _opened(system.start, 0)) for player in seats]
         rated = system.rate([Seat(state.value, state.experience) for state in states], match.result())
         for index, (player, state) in enumerate(zip(seats, states, strict=True)):
             before, experience = state.value, state.experience
@@ -113,7 +114,7 @@ def _compare(pool: Pool) -> Iterator[Difference | int]:
         yield 1
 
     for player in sorted(running.keys() | ratings.keys()):
-        rating, state = ratings.get(player), running[player]
+        rating, state = ratings.get(player), running.get(player) or _opened(pool.rating_system.start, 0)
         if rating is None:
             yield Difference(names[player], None, "rating", None, state.value)
             return
@@ -123,11 +124,18 @@ def _compare(pool: Pool) -> Iterator[Difference | int]:
         yield Difference("all players", None, "lines of history", orphans.count(), lines)
 
 
+def _opened(rating: float, experience: int) -> Running:
+    """A player before his first match: what he brought along, else the start of the rules of that match; without one, of those
+    of the present."""
+    return Running(rating, experience, rating, rating)
+
+
 def _rating_expected(pool: Pool, rating: Rating, state: Running) -> dict[str, object]:
     last = state.last
     last_ended: datetime | None = last.ended_at if last else None
     at_stored_instant = standing(pool.standing_rule, state.value, last_ended, rating.standing_at)
     return {
+        "opening": state.opening,
         "value": state.value,
         "experience": state.experience,
         "matches": state.matches,

@@ -1,7 +1,8 @@
 """The one place that writes Rating and RatingChange.
 
 `lock_ratings` takes the rows, `book` applies what a system answered to players in memory and makes the lines of their history,
-`settle` and `write` store both. `set_opening`, `refresh_standings` and `update_standings` change what is not a match's doing.
+`settle` and `write` store both. `set_openings`, `reopen`, `refresh_standings` and `update_standings` change what is not a match's
+doing.
 """
 
 from __future__ import annotations
@@ -40,9 +41,10 @@ STATE_FIELDS = (
     "last_timed",
     "last_sequence",
     "last_match_id",
+    "opening",
 )
 STANDING_FIELDS = ("standing", "standing_at", "rank_points")
-OPENING_FIELDS = ("opening", "opening_experience", "opened_on")
+OPENING_FIELDS = ("opening_experience", "opened_on", "brought")
 
 
 class MatchKey(NamedTuple):
@@ -81,9 +83,10 @@ class Running:
     """A player's rating (points), experience and count of matches while matches are rated in memory, one after the other.
 
     `peak` is the highest rating so far and `peak_match_id` the match that reached it (None: the opening); `last` the last match.
+    `opening` is the start (points) from which somebody began who brought no rating along; None where these matches do not tell.
     """
 
-    __slots__ = ("experience", "last", "matches", "peak", "peak_match_id", "value")
+    __slots__ = ("experience", "last", "matches", "opening", "peak", "peak_match_id", "value")
 
     def __init__(
         self,
@@ -93,18 +96,26 @@ class Running:
         peak: float | None = None,
         peak_match_id: int | None = None,
         last: MatchKey | None = None,
+        opening: float | None = None,
     ) -> None:
-        self.value, self.experience, self.matches, self.last = value, experience, matches, last
+        self.value, self.experience, self.matches, self.last, self.opening = value, experience, matches, last, opening
         self.peak, self.peak_match_id = value if peak is None else peak, peak_match_id
 
 
-def opening_of(rating: Rating) -> Running:
-    """Where a replay starts."""
-    return Running(rating.opening, rating.opening_experience)
+def beginner(start: float) -> Running:
+    """Somebody who has no counted match and brought nothing along; `start` in points, that of the rules of his first match."""
+    return Running(start, 0, opening=start)
 
 
-def running(rating: Rating) -> Running:
-    """Where the next match goes on."""
+def opening_of(rating: Rating, start: float) -> Running:
+    """Where a replay starts: what the player brought along, else the `start` (points) of the rules of his first match."""
+    return Running(rating.opening, rating.opening_experience) if rating.brought else beginner(start)
+
+
+def running(rating: Rating, start: float) -> Running:
+    """Where the next match goes on, which is rated by rules that start with `start` points."""
+    if not rating.matches:
+        return opening_of(rating, start)
     return Running(rating.value, rating.experience, rating.matches, rating.peak, rating.peak_match_id, last_key(rating))
 
 
@@ -123,6 +134,8 @@ def settle(rating: Rating, now_at: Running) -> bool:
     rating.peak, rating.peak_match_id = now_at.peak, now_at.peak_match_id
     last = now_at.last or (None, None, None, None)
     rating.last_ended_at, rating.last_timed, rating.last_sequence, rating.last_match_id = last
+    if now_at.opening is not None and not rating.brought:
+        rating.opening = now_at.opening
     return before != [getattr(rating, name) for name in STATE_FIELDS]
 
 
@@ -136,9 +149,9 @@ class Opening:
 
 
 def new_rating(pool: Pool, player_id: int, now: datetime) -> Rating:
-    """The rating of a player who has not played in the pool, not stored: the system's start, experience 0."""
-    rating = Rating(pool=pool, player_id=player_id, opening=pool.rating_system.start)
-    settle(rating, opening_of(rating))
+    """The rating of a player who has not played in the pool, not stored: the present start, experience 0."""
+    rating = Rating(pool=pool, player_id=player_id)
+    settle(rating, beginner(pool.rating_system.start))
     settle_standing(rating, pool, now)
     return rating
 
@@ -156,13 +169,7 @@ def lock_ratings(pool: Pool, player_ids: Collection[int], now: datetime) -> dict
     ordered = sorted(set(player_ids))
     ratings = _lock_all(pool, ordered)
     if len(ratings) < len(ordered):
-        # All creating comes before all locking, each in the order of player ids, so that two writers cannot wait for each other.
-        among, ids = rows.among("player_id", ordered)
-        [known] = rows.run((f"SELECT player_id FROM players_rating WHERE pool_id = %s AND {among}", [pool.pk, *ids]))
-        missing = sorted(set(ordered).difference(player_id for (player_id,) in known))
-        Rating.objects.bulk_create(
-            [new_rating(pool, player_id, now) for player_id in missing], ignore_conflicts=True, batch_size=BATCH
-        )
+        _make_missing(pool, ordered, now)
         ratings = _lock_all(pool, ordered)
     return {rating.player_id: rating for rating in ratings}
 
@@ -176,6 +183,23 @@ def _lock_all(pool: Pool, player_ids: Sequence[int]) -> list[Rating]:
         sql += " FOR NO KEY UPDATE"
     [answer] = rows.run((sql, [pool.pk, *ids, pool.pk, *ids, len(player_ids)]))
     return rows.read(Rating, answer)
+
+
+def make_ratings(pool: Pool, player_ids: Collection[int], now: datetime) -> None:
+    """Make the ratings that are missing, and let them be seen before somebody who holds the history waits for the pool."""
+    with transaction.atomic():
+        hold_pool(pool.pk, exclusive=False)
+        _make_missing(pool, sorted(player_ids), now)
+
+
+def _make_missing(pool: Pool, ordered: Sequence[int], now: datetime) -> None:
+    """All creating comes before all locking, each in the order of player ids, so that two writers cannot wait for each other."""
+    among, ids = rows.among("player_id", ordered)
+    [known] = rows.run((f"SELECT player_id FROM players_rating WHERE pool_id = %s AND {among}", [pool.pk, *ids]))
+    missing = sorted(set(ordered).difference(player_id for (player_id,) in known))
+    Rating.objects.bulk_create(
+        [new_rating(pool, player_id, now) for player_id in missing], ignore_conflicts=True, batch_size=BATCH
+    )
 
 
 def chunks(items: Sequence[T]) -> Iterator[Sequence[T]]:
@@ -296,8 +320,8 @@ def rewrite_lines(
     gone: Collection[tuple[int, Line]],
     revision_id: int | None,
 ) -> None:
-    """Rewrite the history: store new lines, overwrite changed ones (id, as it was, as it is) and delete those that go (id, as it
-    was). `rating_ids` by player id.
+    """Rewrite the history: store new lines, overwrite changed ones (id, as it was, as it is; also whose line it is) and delete
+    those that go (id, as it was). `rating_ids` by player id.
 
     What a line said when it was published is kept for the readers of a revision until the line says it again. Without a revision
     (a match that is entered a little late) nothing is marked.
@@ -340,6 +364,15 @@ def _mark_published(
         rows.write(rows.Insert(PublishedChange, names, marks))
 
 
+def hand_over(pool: Pool, match_ids: Sequence[int], giver_id: int, taker_id: int) -> None:
+    """What was published of one player in some matches was published of another, whose seat it is now and who has a rating."""
+    require_transaction()
+    for chunk in chunks(match_ids):
+        marks = PublishedChange.objects.filter(match__in=chunk, player=giver_id)
+        if marks.exists():
+            marks.update(player=taker_id, rating=Rating.objects.get(pool=pool, player=taker_id))
+
+
 def _store(ratings: Collection[Rating], fields: Sequence[str], added: rows.Insert | None = None) -> None:
     """Overwrite ratings that are locked, as the next version of each, after the lines `added` to their history."""
     for rating in ratings:
@@ -355,16 +388,37 @@ def next_version(pool: Pool) -> None:
     Pool.objects.filter(pk=pool.pk).update(version=F("version") + 1)
 
 
-def set_openings(pool: Pool, openings: Mapping[int, Opening], now: datetime) -> None:
-    """Give players (by id) the ratings that they bring along. The caller holds the pool exclusively and replays it afterwards."""
+def set_openings(pool: Pool, openings: Mapping[int, Opening | None], now: datetime) -> None:
+    """Give players (by id) the ratings that they bring along; None takes one back, and he starts as everybody does.
+
+    The caller holds the pool exclusively and replays it afterwards, unless no match of these players counts.
+    """
+    start = pool.rating_system.start
     ratings = lock_ratings(pool, openings.keys(), now)
     for player_id, opening in openings.items():
         rating = ratings[player_id]
-        rating.opening, rating.opening_experience, rating.opened_on = opening.rating, opening.experience, opening.on
+        rating.brought = opening is not None
+        if opening is not None:
+            rating.opening, rating.opening_experience, rating.opened_on = opening.rating, opening.experience, opening.on
+        else:
+            rating.opening_experience, rating.opened_on = 0, None
         if not rating.matches:
-            settle(rating, opening_of(rating))
+            settle(rating, opening_of(rating, start))
             settle_standing(rating, pool, now)
     _store(ratings.values(), (*OPENING_FIELDS, *STATE_FIELDS, *STANDING_FIELDS))
+    next_version(pool)
+
+
+def reopen(pool: Pool, now: datetime) -> None:
+    """Give those who neither played nor brought a rating along the pool's present start. The caller holds it exclusively."""
+    require_transaction()
+    start = pool.rating_system.start
+    rows = Rating.objects.filter(pool=pool, matches=0, brought=False).exclude(opening=start, value=start)
+    ratings = list(rows.select_for_update(no_key=True).order_by("player_id"))
+    for rating in ratings:
+        settle(rating, beginner(start))
+        settle_standing(rating, pool, now)
+    _store(ratings, (*STATE_FIELDS, *STANDING_FIELDS))
 
 
 def update_standings(pool_id: int, now: datetime) -> int:

@@ -1,19 +1,28 @@
-"""Locks, in the one order that everybody keeps: Table, Match, the pool's history, Pool, Rating rows by player id.
+"""Locks, in the one order that everybody keeps: Table, open matches, the pool's history, completed matches, Pool, Player, Rating
+rows by player id.
 
 A completion holds its pool shared. Whoever rewrites lines of the history holds the history, so there is one at a time, and at the
 end the pool exclusively. No lock is upgraded in place: roll back and start again.
+
+Whoever seats players holds them, together with others who do; a merge holds the duplicate alone, after its pools.
 """
 
 from __future__ import annotations
 
-from django.db import connection
+from collections.abc import Collection
+
+from django.db import OperationalError, connection
 from django.db.transaction import TransactionManagementError
 
 from players import rows
-from players.models import Pool
+from players.models import Player, Pool
 
 POOL_LOCKS, HISTORY_LOCKS = 7301, 7302
 """The first keys of the advisory locks on PostgreSQL; the second one is the pool's id."""
+
+
+PATIENCE = 3
+"""Seconds that a merge, which keeps results of its pools waiting, waits for those who seat the duplicate elsewhere."""
 
 
 def require_transaction() -> None:
@@ -38,12 +47,58 @@ def hold_pool(pool_id: int, *, exclusive: bool) -> Pool:
         hold_history(pool_id)
     # A statement after the lock, so that it sees what the holder before has committed.
     held = _advisory("pg_advisory_xact_lock" if exclusive else "pg_advisory_xact_lock_shared", POOL_LOCKS, pool_id)
-    *_, found = rows.run(*held, (f"SELECT {rows.columns(Pool)} FROM players_pool WHERE id = %s", [pool_id]))
+    eras = "EXISTS (SELECT 1 FROM players_era WHERE pool_id = players_pool.id)"
+    *_, found = rows.run(*held, (f"SELECT {rows.columns(Pool)}, {eras} FROM players_pool WHERE id = %s", [pool_id]))
     if not found:
         raise Pool.DoesNotExist
-    return rows.read(Pool, found)[0]
+    [(*values, has_eras)] = found
+    pool = rows.read(Pool, [values])[0]
+    pool.has_eras = bool(has_eras)
+    return pool
 
 
 def _advisory(function: str, space: int, pool_id: int) -> list[rows.Statement]:
     # SQLite: the write lock that the transaction began with already serves.
     return [(f"SELECT {function}(%s, %s)", [space, pool_id])] if connection.vendor == "postgresql" else []
+
+
+def holding_players(player_ids: Collection[int]) -> rows.Statement:
+    """The statement that keeps players from being merged into others until the transaction ends, together with others who hold
+    them: their ids, and those of the players into whom they have been merged already.
+
+    A foreign key would not do: it is checked at the commit, when it is too late to seat somebody else.
+    """
+    among, ids = rows.among("id", sorted(player_ids))
+    lock = " FOR KEY SHARE" if connection.vendor == "postgresql" else ""
+    return f"SELECT id, merged_into_id FROM players_player WHERE {among} ORDER BY id{lock}", ids
+
+
+def hold_players(player_ids: Collection[int]) -> set[int]:
+    """Keep players from being merged into others until the transaction ends. Returns those who have been, already."""
+    require_transaction()
+    [held] = rows.run(holding_players(player_ids))
+    return {player_id for player_id, merged_into in held if merged_into is not None}
+
+
+class Busy(Exception):
+    """A player is held by a long transaction that seats him, such as an import."""
+
+
+def hold_merging(duplicate_id: int, keep_id: int) -> dict[int, Player]:
+    """Hold a duplicate alone, so that nobody seats him, and the player whom he is merged into as who he is. Both as they are.
+
+    The last lock of a merge, since those who seat players hold pools. Raises Busy after some seconds.
+    """
+    require_transaction()
+    if connection.vendor == "postgresql":
+        rows.run((f"SET LOCAL lock_timeout = '{PATIENCE}s'", []))
+    held = {}
+    try:
+        for player_id in sorted((duplicate_id, keep_id)):
+            found = Player.objects.select_for_update(no_key=player_id == keep_id, of=("self",))
+            held[player_id] = found.get(pk=player_id)
+    except OperationalError as error:
+        if getattr(error.__cause__, "sqlstate", None) == "55P03":
+            raise Busy from error
+        raise
+    return held

@@ -1,10 +1,12 @@
 """Who the players are and how strong: players, pools with their tiers, ratings and the history of ratings.
 
 `players.ledger` is the only code that writes Rating and RatingChange; `players.services` makes players and pools.
+`matches.parameters` changes a pool's parameters, `matches.merging` whom a duplicate belongs to.
 """
 
 from __future__ import annotations
 
+from datetime import datetime
 from functools import cached_property
 
 from django.conf import settings
@@ -18,6 +20,7 @@ from django.utils.translation import gettext_lazy as _
 
 from players import systems
 from players.names import NAME_MAX, clean_name, name_key
+from players.rules import Past, Rules
 from players.standings import StandingRule
 from players.systems.base import RATING_LIMIT, RatingSystem
 from players.systems.params import BadParameter
@@ -50,11 +53,24 @@ class Player(models.Model):
     time_zone = models.CharField(_("time zone"), max_length=64, default="UTC", validators=[validate_time_zone])
     language = models.CharField(_("language"), max_length=8, choices=settings.LANGUAGES, default="en")
     created_at = models.DateTimeField(_("created"), default=timezone.now, editable=False)
+    merged_into = models.ForeignKey(
+        "self",
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        editable=False,
+        related_name="duplicates",
+        verbose_name=_("merged into"),
+    )
+    anonymised_at = models.DateTimeField(_("anonymised"), null=True, editable=False)
 
     class Meta:
         verbose_name = _("player")
         verbose_name_plural = _("players")
         ordering = ("name_key",)
+        constraints = [
+            models.CheckConstraint(condition=~Q(merged_into=F("id")), name="player_not_merged_into_himself"),
+        ]
 
     def __str__(self) -> str:
         return self.name
@@ -71,8 +87,53 @@ class Player(models.Model):
             raise ValidationError({"name": _("There is a player with this name. Add a number to tell the two apart.")})
 
 
+class OldAddress(models.Model):
+    """An address that a player had once. It leads to him, and nobody else gets it."""
+
+    slug = models.SlugField(_("address"), max_length=NAME_MAX * 2, unique=True, allow_unicode=True)
+    player = models.ForeignKey(Player, on_delete=models.CASCADE, related_name="old_addresses", verbose_name=_("player"))
+    left_at = models.DateTimeField(_("left"), default=timezone.now)
+
+    class Meta:
+        verbose_name = _("old address")
+        verbose_name_plural = _("old addresses")
+        ordering = ("slug",)
+
+    def __str__(self) -> str:
+        return self.slug
+
+
+class PlayerRecord(models.Model):
+    """What staff did to a player that moved no rating: who, when and why. Written by `players.services` and
+    `players.anonymising`."""
+
+    class Kind(models.TextChoices):
+        RENAMED = "renamed", _("renamed")
+        ANONYMISED = "anonymised", _("anonymised")
+
+    player = models.ForeignKey(Player, on_delete=models.PROTECT, related_name="records", verbose_name=_("player"))
+    kind = models.CharField(_("kind"), max_length=12, choices=Kind.choices)
+    details = models.JSONField(_("details"), default=dict, help_text="{field: [from, to]}; empty once he is anonymised.")
+    reason = models.TextField(_("reason"), blank=True)
+    made_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+", verbose_name=_("made by")
+    )
+    made_at = models.DateTimeField(_("made"), default=timezone.now)
+
+    class Meta:
+        verbose_name = _("record of a player")
+        verbose_name_plural = _("records of players")
+        ordering = ("-made_at", "-id")
+
+    def __str__(self) -> str:
+        return f"{self.get_kind_display()} · {self.made_at:%Y-%m-%d}"
+
+
 class Pool(models.Model):
-    """One list of ratings under one rating system with parameters of its own."""
+    """One list of ratings under one rating system with parameters of its own.
+
+    `parameters` are the present ones; what was in force before is in the pool's eras.
+    """
 
     class Game(models.TextChoices):
         BACKGAMMON = "backgammon", _("Backgammon")
@@ -122,10 +183,26 @@ class Pool(models.Model):
         except (TypeError, AttributeError):
             raise ValidationError({"parameters": _("The parameters are a JSON object: names and values.")}) from None
 
+    has_eras: bool | None = None
+    """None where whoever read the pool did not look."""
+
     @cached_property
     def rating_system(self) -> RatingSystem:
-        """The pool's system with the pool's parameters. Raises UnknownSystem, BadParameter."""
+        """The pool's system with the pool's present parameters. Raises UnknownSystem, BadParameter."""
         return systems.get(self.system).from_json(self.parameters)
+
+    @cached_property
+    def rules(self) -> Rules:
+        """The pool's parameters over time. One query, unless whoever read the pool has seen that it has no eras."""
+        past = [] if self.has_eras is False else [Past(era.until, era.parameters) for era in self.eras.all()]
+        return Rules(self.system, past, self.parameters)
+
+    def system_at(self, instant: datetime | None) -> RatingSystem:
+        """The pool's system with the parameters that rate a match which ended at the instant (None: one that is still played).
+
+        One query the first time.
+        """
+        return self.rules.at(instant)
 
     @cached_property
     def standing_rule(self) -> StandingRule | None:
@@ -135,6 +212,48 @@ class Pool(models.Model):
             return None
         decays_from = min((tier.threshold for tier in self.tiers.all() if tier.decays), default=None)
         return StandingRule(params.floor, decays_from, params.grace_days, params.per_day)
+
+
+class Era(models.Model):
+    """Parameters that a pool had once: they rate its matches that ended before `until`, back to the `until` of the era before.
+
+    Written by `matches.parameters`.
+    """
+
+    pool = models.ForeignKey(Pool, on_delete=models.CASCADE, related_name="eras", verbose_name=_("pool"))
+    until = models.DateTimeField(_("until"))
+    parameters = models.JSONField(_("parameters"))
+
+    class Meta:
+        verbose_name = _("era")
+        verbose_name_plural = _("eras")
+        ordering = ("pool", "until")
+        constraints = [
+            models.UniqueConstraint(fields=("pool", "until"), name="era_once_per_pool_and_end"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.pool} · {self.until:%Y-%m-%d}"
+
+
+class Organiser(models.Model):
+    """Somebody who sees and corrects the matches of one pool. What that allows is in `players.permissions`."""
+
+    pool = models.ForeignKey(Pool, on_delete=models.CASCADE, related_name="organisers", verbose_name=_("pool"))
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="organises", verbose_name=_("login")
+    )
+
+    class Meta:
+        verbose_name = _("organiser")
+        verbose_name_plural = _("organisers")
+        ordering = ("pool", "user")
+        constraints = [
+            models.UniqueConstraint(fields=("pool", "user"), name="organiser_once_per_pool"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user} · {self.pool}"
 
 
 class Tier(models.Model):
@@ -166,8 +285,9 @@ class Tier(models.Model):
 class Rating(models.Model):
     """A player's rating in a pool, now. Written by `players.ledger` alone.
 
-    The opening is where his first counted match starts from; the key of the last counted match, (`last_ended_at`, `last_timed`,
-    `last_sequence`, `last_match`), tells whether another match comes after it.
+    The opening is where his first counted match starts from: what he `brought` along from elsewhere, else the start of the rules
+    that rate this match (without one: the pool's present start). The key of the last counted match, (`last_ended_at`,
+    `last_timed`, `last_sequence`, `last_match`), tells whether another match comes after it.
     """
 
     pool = models.ForeignKey(Pool, on_delete=models.PROTECT, related_name="ratings", verbose_name=_("pool"))
@@ -185,6 +305,7 @@ class Rating(models.Model):
     opening = models.FloatField(_("opening rating"))
     opening_experience = models.PositiveIntegerField(_("opening experience"), default=0)
     opened_on = models.DateField(_("opened on"), null=True, blank=True)
+    brought = models.BooleanField(_("brought along"), default=False)
     last_ended_at = models.DateTimeField(_("last counted match"), null=True, blank=True)
     last_timed = models.BooleanField(null=True)
     last_sequence = models.BigIntegerField(null=True)
@@ -203,6 +324,9 @@ class Rating(models.Model):
                 condition=Q(matches=0, last_match=None, last_ended_at=None)
                 | Q(matches__gt=0, last_match__isnull=False, last_ended_at__isnull=False),
                 name="rating_last_match",
+            ),
+            models.CheckConstraint(
+                condition=Q(brought=True) | Q(opening_experience=0, opened_on=None), name="rating_brought_nothing"
             ),
         ]
         indexes = [

@@ -64,3 +64,16 @@ def forget() -> None:
     Rating.objects.all().delete()
     Revision.objects.all().delete()
     Match.objects.all().delete()
+
+
+def everything(pool: Pool) -> dict[str, Any]:
+    """All that readers can see of a pool's ratings and history."""
+    ratings = Rating.objects.filter(pool=pool, matches__gt=0)
+    fields = ("value", "experience", "matches", "standing", "peak", "opening", "last_ended_at")
+    lines = RatingChange.objects.filter(rating__pool=pool)
+    return {
+        "ratings": {rating.player_id: [getattr(rating, name) for name in fields] for rating in ratings},
+        "lines": sorted(
+            lines.values_list("player_id", "ended_at", "before", "change", "after", "experience_before", "score", "expected")
+        ),
+    }

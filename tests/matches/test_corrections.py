@@ -15,24 +15,11 @@ from matches.corrections import Correction, Moved, correct, preview
 from matches.entries import BatchRefused, Conflict, Entry
 from matches.models import Match, Participant, Revision
 from matches.verify import verify
-from players.models import Player, Pool, PublishedChange, Rating, RatingChange
+from players.models import Player, PublishedChange, Rating, RatingChange
 from players.systems.base import Result
-from tests.building import NOW, at, complete, forget, people, pool_of, values, won
+from tests.building import NOW, at, complete, everything, forget, people, pool_of, values, won
 
 pytestmark = pytest.mark.django_db
-
-
-def everything(pool: Pool) -> dict[str, Any]:
-    """All that readers can see of a pool's ratings and history."""
-    ratings = Rating.objects.filter(pool=pool, matches__gt=0)
-    fields = ("value", "experience", "matches", "standing", "peak", "last_ended_at")
-    lines = RatingChange.objects.filter(rating__pool=pool)
-    return {
-        "ratings": {rating.player_id: [getattr(rating, name) for name in fields] for rating in ratings},
-        "lines": sorted(
-            lines.values_list("player_id", "ended_at", "before", "change", "after", "experience_before", "score", "expected")
-        ),
-    }
 
 
 def a_season(players: list[Player], count: int, seed: int = 1) -> list[Entry]:

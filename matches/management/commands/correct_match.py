@@ -9,18 +9,14 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils.dateparse import parse_date, parse_datetime
 from django.utils.translation import gettext as _
-from tqdm import tqdm
 
-from matches.corrections import Correction, Moved, Preview, affected, correct, preview
-from matches.entries import BatchRefused, Conflict, Entry
+from matches.corrections import Correction, affected, correct, preview
+from matches.entries import BatchRefused, Conflict, Entry, entry_of
 from matches.models import Match
+from matches.terminal import counting, print_preview, saying_what_stops
 from players import wording
-from players.formatting import format_change, format_rating
-from players.models import Player, Pool
+from players.models import Player
 from players.services import players_by_name
-
-SHOWN = 40
-"""Moves that a preview prints."""
 
 
 class Command(BaseCommand):
@@ -66,51 +62,26 @@ class Command(BaseCommand):
             corrections = [Correction(match, void=bool(options["void"])) for match in matches]
         try:
             total = affected(pool, corrections)
-            with tqdm(total=total, unit=" matches", disable=None, file=self.stderr) as bar:
-                seen = preview(pool, corrections, progress=lambda done: bar.update(done - bar.n))
-            self.show(pool, seen)
+            with counting(self, total) as progress:
+                seen = preview(pool, corrections, progress=progress)
+            print_preview(self, pool, seen)
             if not options["yes"]:
                 self.stdout.write(_("Nothing is written yet. Add --yes to do it."))
                 return
-            with tqdm(total=total, unit=" matches", disable=None, file=self.stderr) as bar:
-                revision = correct(
-                    pool,
-                    corrections,
-                    reason=options["reason"].strip(),
-                    token=seen.token,
-                    progress=lambda done: bar.update(done - bar.n),
-                )
+            with saying_what_stops(), counting(self, total) as progress:
+                revision = correct(pool, corrections, reason=options["reason"].strip(), token=seen.token, progress=progress)
         except BatchRefused as error:
             raise CommandError(wording.refusal(error.refused)) from None
         except Conflict as conflict:
             raise CommandError(
                 _("Match %(id)d has changed meanwhile, or is not completed.") % {"id": conflict.match.pk}
             ) from None
-        except Moved:
-            raise CommandError(_("The pool has moved on since the preview. Look at it again.")) from None
         self.stdout.write(self.style.SUCCESS(_("Done: %(count)d lines of the history rewritten.") % {"count": revision.changes}))
-
-    def show(self, pool: Pool, seen: Preview) -> None:
-        for move in seen.moves[:SHOWN]:
-            before, after = (format_rating(value, pool.shown_decimals) for value in move.rating)
-            change = format_change(move.rating[1] - move.rating[0], pool.shown_decimals)
-            ranks = " → ".join("–" if rank is None else str(rank) for rank in move.rank)
-            self.stdout.write(f"{move.player.name}: {before} → {after} ({change}), {_('rank')} {ranks}")
-        if len(seen.moves) > SHOWN:
-            self.stdout.write(_("… and %(count)d more players.") % {"count": len(seen.moves) - SHOWN})
-        self.stdout.write(
-            _("%(players)d players move; %(lines)d lines of the history from %(matches)d matches.")
-            % {"players": len(seen.moves), "lines": seen.lines, "matches": seen.matches}
-        )
 
 
 def edited(match: Match, changes: list[str]) -> Entry:
     """The entry that the match would be with the changes. Raises CommandError."""
-    seats = list(match.participants.all())
-    players: list[Player] = [seat.player for seat in seats]
-    result = match.result(seats)
-    assert match.ended_at is not None
-    entry = Entry(players=players, result=result, ended_at=match.ended_at, timed=match.timed, sequence=match.sequence)
+    entry = entry_of(match, list(match.participants.all()))
     for change in changes:
         name, equals, text = change.partition("=")
         if not equals:

@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from players import systems
 from players.models import Pool
 from players.services import create_pool
+from players.terminal import read_settings
 
 
 class Command(BaseCommand):
@@ -33,17 +34,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, slug: str, name: str, system: str, parameters: list[str], **options: Any) -> None:
-        values: dict[str, object] = {}
-        for setting in parameters:
-            key, equals, text = setting.partition("=")
-            if not equals or not key:
-                raise CommandError(_("--set takes NAME=VALUE, not “%(given)s”.") % {"given": setting})
-            if key in values:
-                raise CommandError(_("--set names “%(name)s” twice.") % {"name": key})
-            try:
-                values[key] = json.loads(text)
-            except ValueError:
-                values[key] = text
+        values = read_settings(parameters)
         given: dict[str, Any] = {}
         if options["provisional_below"] is not None:
             text = options["provisional_below"]

@@ -1,0 +1,75 @@
+"""manage.py set_parameters: other parameters for a pool, for all its matches or from a date on."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.utils.dateparse import parse_date, parse_datetime
+from django.utils.translation import gettext as _
+
+from matches.imports.terminal import find_pool
+from matches.parameters import NothingChanges, preview_parameters, set_parameters
+from matches.rating import MatchRefused
+from matches.terminal import counting, print_preview, saying_what_stops
+from players import wording
+from players.systems.params import BadParameter
+from players.terminal import done, read_settings, reason_of
+
+
+class Command(BaseCommand):
+    help = (
+        "Change parameters of a pool and rate it anew: manage.py set_parameters club --set factor=5 --set ramp=null. "
+        'A value is JSON (1800, null, "after", {"highest": 3}); what is no JSON is taken as text. With --from, matches that '
+        "ended before that date (UTC) or instant keep their ratings, and whoever first played before it the start of then."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("slug", help="the pool's address")
+        parser.add_argument("--set", metavar="NAME=VALUE", action="append", default=[], dest="parameters")
+        parser.add_argument("--from", metavar="DATE", dest="since", help="2026-03-31, or an instant such as 2026-03-31T18:00Z")
+        parser.add_argument("--reason", default="", help="why; readers see it")
+        parser.add_argument("--preview", action="store_true", help="only show what would move")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        pool = find_pool(options["slug"])
+        changes = read_settings(options["parameters"])
+        if not changes:
+            raise CommandError(_("Say what changes: --set NAME=VALUE."))
+        since = _instant(options["since"])
+        reason = "" if options["preview"] else reason_of(options)
+        try:
+            with saying_what_stops(), counting(self) as progress:
+                if options["preview"]:
+                    print_preview(self, pool, preview_parameters(pool, changes, since=since, progress=progress))
+                    return
+                revision = set_parameters(pool, changes, since=since, reason=reason, progress=progress)
+        except BadParameter as bad:
+            raise CommandError(wording.bad_parameter(bad)) from None
+        except NothingChanges:
+            raise CommandError(_("The pool has these parameters already.")) from None
+        except MatchRefused as error:
+            raise CommandError(
+                _("Match %(id)d cannot be rated under these rules. %(rule)s")
+                % {"id": error.match.pk, "rule": wording.refusal(error.refused)}
+            ) from None
+        done(self, _("Done: %(count)d lines of the history rewritten.") % {"count": revision.changes})
+        self.stdout.write(json.dumps(revision.details["parameters"], ensure_ascii=False))
+
+
+def _instant(text: str | None) -> datetime | None:
+    """The midnight (UTC) that begins a date, or the instant itself. Raises CommandError."""
+    if text is None:
+        return None
+    try:
+        day = parse_date(text)
+        instant = datetime(day.year, day.month, day.day, tzinfo=UTC) if day else parse_datetime(text)
+    except ValueError:
+        instant = None
+    if instant is None or instant.tzinfo is None:
+        raise CommandError(
+            _("--from takes a date such as 2026-03-31, or an instant with its offset, not “%(given)s”.") % {"given": text}
+        )
+    return instant

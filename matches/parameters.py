@@ -1,0 +1,174 @@
+"""New parameters for a pool: for all its matches, or from an instant on, with the history before it as it was.
+
+Every completed match under the new rules is judged anew, whether it counts, and rated anew. A new `start` moves those who brought
+no rating along and whose first counted match is under the new rules. The revision's details are `parameters`: {name: [from, to]},
+`since`: the instant or None, and `replaced`: the eras that ended for it, as [until, parameters].
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Collection, Generator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from matches import replay, revising
+from matches.models import Match, Revision
+from matches.rating import MatchRefused
+from matches.replay import Played, Progress
+from matches.revising import Change, Plan, Preview, locked_matches
+from players import ledger, systems
+from players.ledger import chunks
+from players.models import Era, Pool
+from players.rules import ALWAYS, Rules
+from players.systems.base import Refused
+
+
+class NothingChanges(Exception):
+    """The pool has these parameters already."""
+
+
+def preview_parameters(
+    pool: Pool,
+    changes: Mapping[str, Any],
+    *,
+    since: datetime | None = None,
+    now: datetime | None = None,
+    progress: Progress | None = None,
+) -> Preview:
+    """What `set_parameters` would do. Writes nothing, and raises the same."""
+    shown: Preview = revising.preview(_NewParameters(pool.pk, changes, since), now=now or timezone.now(), progress=progress)
+    return shown
+
+
+def set_parameters(
+    pool: Pool,
+    changes: Mapping[str, Any],
+    *,
+    since: datetime | None = None,
+    reason: str,
+    made_by: User | None = None,
+    token: str | None = None,
+    now: datetime | None = None,
+    progress: Progress | None = None,
+) -> Revision:
+    """Give the pool its present parameters with `changes` (name: JSON value), for all matches or for those that end at `since`
+    or later, and rate them anew. What else was to hold from a later instant on is replaced.
+
+    With `token` only where the pool is still as that preview showed it. Raises BadParameter; NothingChanges; Refused for a date
+    in the future, and where a rating would leave its range; MatchRefused where the new rules cannot judge a completed match, such
+    as one of which nobody knows whether it was for real money; Moved where the preview holds no more.
+    """
+    change = _NewParameters(pool.pk, changes, since)
+    [revision] = revising.revise(
+        change, reason=reason, made_by=made_by, token=token, now=now or timezone.now(), progress=progress
+    )
+    return revision
+
+
+@dataclass(slots=True)
+class _Judged:
+    """Matches as the new rules judge them: the ids of all, of those that are not counted for another reason than before (""
+    for those that count by now) by that reason, and what counts otherwise than before as a replay rates it."""
+
+    ids: set[int] = field(default_factory=set)
+    reasons: dict[str, list[int]] = field(default_factory=dict)
+    instead: dict[int, Played | None] = field(default_factory=dict)
+
+    @property
+    def changed(self) -> list[int]:
+        return sorted(pk for ids in self.reasons.values() for pk in ids)
+
+    def store(self) -> None:
+        for reason, ids in self.reasons.items():
+            for chunk in chunks(sorted(ids)):
+                Match.objects.filter(pk__in=chunk).update(not_counted=reason)
+
+
+def _judge(rules: Rules, matches: Generator[tuple[Played, str], None, None]) -> _Judged:
+    """Judge completed matches anew. Raises MatchRefused."""
+    judged = _Judged()
+    with closing(matches):
+        for played, stored in matches:
+            system = rules.at(played.key.ended_at)
+            try:
+                system.check(played.result)
+                reason = system.not_counted(played.result)
+            except Refused as refused:
+                raise MatchRefused(Match(pk=played.key.id), refused) from refused
+            code = reason.code if reason else ""
+            judged.ids.add(played.key.id)
+            if code != stored:
+                judged.reasons.setdefault(code, []).append(played.key.id)
+            if bool(code) != bool(stored):
+                judged.instead[played.key.id] = None if code else played
+    return judged
+
+
+@dataclass(slots=True)
+class _NewParameters(Change):
+    pool_id: int
+    changes: Mapping[str, Any]
+    since: datetime | None
+    judged: _Judged = field(default_factory=_Judged)
+
+    def pool_ids(self) -> Collection[int]:
+        return (self.pool_id,)
+
+    def plan(self, pool: Pool, now: datetime) -> Plan:
+        if self.since is not None and self.since > now:
+            raise Refused("date", "in_future")
+        parameters = systems.get(pool.system).from_json({**pool.parameters, **self.changes}).params.to_json()
+        rules = pool.rules.changed(parameters, self.since)
+        differ = rules.differ_from(pool.rules)
+        if differ is None:
+            raise NothingChanges
+        after = copy.copy(pool)
+        for name in ("rating_system", "standing_rule"):
+            after.__dict__.pop(name, None)
+        after.parameters = parameters
+        after.__dict__["rules"] = rules
+        since = None if differ == ALWAYS else replay.from_instant(differ)
+        self.judged = _judge(rules, replay.completed_matches(pool, since))
+        old = pool.parameters
+        return Plan(
+            pool=pool,
+            after=after,
+            kind=Revision.Kind.PARAMETERS,
+            matches=self.judged.changed,
+            details={
+                "parameters": {name: [old.get(name), new] for name, new in parameters.items() if old.get(name) != new},
+                "since": self.since and self.since.isoformat(),
+                "replaced": [[era.until.isoformat(), era.parameters] for era in pool.rules.past if era not in rules.past],
+            },
+            rates=True,
+            since=since,
+            instead=self.judged.instead,
+        )
+
+    def lock(self, plans: Sequence[Plan]) -> None:
+        locked_matches(self.judged.changed)
+
+    def store(self, plan: Plan) -> None:
+        Pool.objects.filter(pk=plan.pool.pk).update(parameters=plan.after.parameters)
+        Era.objects.filter(pool=plan.pool).delete()
+        Era.objects.bulk_create(Era(pool=plan.pool, until=era.until, parameters=era.parameters) for era in plan.after.rules.past)
+        self.judged.store()
+
+    def completed_since(self, plan: Plan, now: datetime) -> Collection[int]:
+        stored = Match.objects.filter(replay.completed(plan.pool, plan.since)).values_list("pk", flat=True)
+        fresh = [pk for pk in stored.iterator(chunk_size=replay.FETCH) if pk not in self.judged.ids]
+        late = _judge(plan.after.rules, replay.some_matches(plan.pool, fresh))
+        late.store()
+        return fresh
+
+    def finish(self, plans: Sequence[Plan], now: datetime) -> None:
+        [plan] = plans
+        ledger.reopen(plan.after, now)
+        if plan.after.standing_rule != plan.pool.standing_rule:
+            ledger.refresh_standings(plan.pool.pk, now)

@@ -1,0 +1,37 @@
+"""What staff wrote down about matches and players, once a player is anonymous."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from django.db.models import Q
+
+from matches.models import CorrectionJob, Merge, Revision
+from players.anonymising import without_names
+from players.models import Player
+
+
+def forget_names(player: Player, duplicates: Collection[Player], names: Collection[str]) -> None:
+    """Take a player's old names out of the reasons of the revisions of his matches and of his merges, and out of corrections that
+    run in the background. All else that is kept about matches names players by their numbers."""
+    everybody = [player, *duplicates]
+    merges = Merge.objects.filter(Q(keep__in=everybody) | Q(duplicate__in=everybody))
+    revisions = Revision.objects.exclude(reason="").filter(
+        Q(matches__participants__player=player) | Q(published__player=player) | Q(merge__in=merges)
+    )
+    for revision in revisions.distinct():
+        reason = without_names(revision.reason, names, player.name)
+        Revision.objects.filter(pk=revision.pk).update(reason=reason)
+    for merge in merges:
+        merge.reason = without_names(merge.reason, names, player.name)
+        merge.undone_reason = without_names(merge.undone_reason, names, player.name)
+        merge.save(update_fields=["reason", "undone_reason"])
+    ids = {each.pk for each in everybody}
+    for job in CorrectionJob.objects.all().iterator():
+        moves = (job.preview or {}).get("moves", ())
+        for move in moves:
+            if move["player"] in ids:
+                move["name"] = player.name
+        job.reason = without_names(job.reason, names, player.name)
+        job.error = without_names(job.error, names, player.name)
+        job.save(update_fields=["preview", "reason", "error"])

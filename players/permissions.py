@@ -1,0 +1,58 @@
+"""Who may see and correct what, pool by pool.
+
+Superusers, and staff with the Django permission in question, may act in all pools. An organiser of a pool may do there what
+ORGANISERS_MAY names, and nothing anywhere else. Services check nothing: whoever calls them asks here.
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from django.contrib.auth.models import AnonymousUser, User
+from django.db.models import Model, QuerySet
+
+from players.models import Pool
+
+T = TypeVar("T", bound=Model)
+AnyUser = User | AnonymousUser
+
+SEE, CORRECT, ENTER = "matches.view_match", "matches.change_match", "matches.add_match"
+SET_PARAMETERS = "players.change_pool"
+ORGANISERS_MAY = frozenset({SEE, CORRECT, ENTER, "matches.view_revision", "players.view_rating", "players.view_ratingchange"})
+"""What concerns one pool alone. Its rules, and players, who may play in several, are not among it."""
+
+
+def may_everywhere(user: AnyUser, permission: str) -> bool:
+    """Whether the user has the permission in all pools. Nobody has any whose account is switched off."""
+    return user.is_active and (user.is_superuser or (user.is_staff and user.has_perm(permission)))
+
+
+def may(user: AnyUser, permission: str, pool: Pool) -> bool:
+    """Whether the user has the permission in this pool. At most one query, besides Django's own for the permissions."""
+    return may_everywhere(user, permission) or pools_for(user, permission).filter(pk=pool.pk).exists()
+
+
+def can_see(user: AnyUser, pool: Pool) -> bool:
+    """Whether staff may look at the pool's matches, with what only staff sees of them."""
+    return may(user, SEE, pool) or may(user, CORRECT, pool)
+
+
+def can_correct(user: AnyUser, pool: Pool) -> bool:
+    """Whether the user may correct and void the pool's matches."""
+    return may(user, CORRECT, pool)
+
+
+def pools_for(user: AnyUser, permission: str = CORRECT) -> QuerySet[Pool]:
+    """The pools in which the user has the permission."""
+    if may_everywhere(user, permission):
+        return Pool.objects.all()
+    if user.is_active and permission in ORGANISERS_MAY:
+        return Pool.objects.filter(organisers__user=user)
+    return Pool.objects.none()
+
+
+def in_pools_for(user: AnyUser, rows: QuerySet[T], permission: str = CORRECT, pool: str = "pool") -> QuerySet[T]:
+    """The rows of those pools; `pool` is the way from a row to its pool, as in `rating__pool`."""
+    if may_everywhere(user, permission):
+        return rows
+    return rows.filter(**{f"{pool}__in": pools_for(user, permission)})

@@ -1,0 +1,72 @@
+"""What commands share: settings as NAME=VALUE, players by name or address, and the reason that every change needs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.management.base import BaseCommand, CommandError
+from django.utils.translation import gettext as _
+
+from players.models import Player
+from players.names import clean_name, name_key
+from players.services import find_by_address
+
+
+def read_settings(given: Sequence[str]) -> dict[str, Any]:
+    """The values of --set NAME=VALUE, by name: JSON, or text where it is none. Raises CommandError."""
+    values: dict[str, Any] = {}
+    for setting in given:
+        key, equals, text = setting.partition("=")
+        if not equals or not key:
+            raise CommandError(_("--set takes NAME=VALUE, not “%(given)s”.") % {"given": setting})
+        if key in values:
+            raise CommandError(_("--set names “%(name)s” twice.") % {"name": key})
+        try:
+            values[key] = json.loads(text)
+        except ValueError:
+            values[key] = text
+    return values
+
+
+def find_player(text: str) -> Player:
+    """The player of a name, an address, or `#` and a number: the row itself, also where it is a merged duplicate.
+
+    Raises CommandError.
+    """
+    number = text.removeprefix("#")
+    found = Player.objects.filter(name_key=name_key(clean_name(text))).first()
+    if found is None and text.startswith("#") and number.isascii() and number.isdigit() and len(number) < 19:
+        found = Player.objects.filter(pk=int(number)).first()
+    if found is None and "\0" not in text:
+        found = Player.objects.filter(slug=text).first()
+    if found is None:
+        try:
+            found, _current = find_by_address(text)
+        except Player.DoesNotExist:
+            raise CommandError(_("There is no player “%(name)s”.") % {"name": text}) from None
+    return found
+
+
+def reason_of(options: Mapping[str, Any]) -> str:
+    """The --reason. Raises CommandError where it is missing."""
+    reason: str = options["reason"].strip()
+    if not reason:
+        raise CommandError(_("--reason is needed: who looks at the change later will read it."))
+    return reason
+
+
+@contextmanager
+def saying_why() -> Iterator[None]:
+    """Raise a ValidationError of a service as a CommandError with its words."""
+    try:
+        yield
+    except ValidationError as error:
+        raise CommandError("\n".join(error.messages)) from None
+
+
+def done(command: BaseCommand, text: str) -> None:
+    command.stdout.write(command.style.SUCCESS(text))

@@ -1,0 +1,73 @@
+"""Who may see and correct what, pool by pool."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import AnonymousUser, Permission, User
+
+from matches.models import Match
+from players.models import Organiser, Pool, Rating
+from players.permissions import CORRECT, SET_PARAMETERS, can_correct, can_see, in_pools_for, may, pools_for
+from tests.building import at, complete, people, pool_of, won
+
+pytestmark = pytest.mark.django_db
+
+
+def user(name: str, *permissions: str, **fields: Any) -> User:
+    made = User.objects.create(username=name, **fields)
+    made.user_permissions.set(Permission.objects.filter(codename__in=permissions))
+    return User.objects.get(pk=made.pk)
+
+
+def organiser(name: str, *slugs: str, **fields: Any) -> User:
+    made = user(name, **fields)
+    for slug in slugs:
+        Organiser.objects.create(user=made, pool=pool_of(slug))
+    return made
+
+
+def allowed(who: Any) -> tuple[set[str], set[str]]:
+    """The pools that somebody may see, and those that he may correct."""
+    pools = list(Pool.objects.all())
+    corrected = {pool.slug for pool in pools if can_correct(who, pool)}
+    assert corrected == set(pools_for(who).values_list("slug", flat=True))
+    return {pool.slug for pool in pools if can_see(who, pool)}, corrected
+
+
+EVERYWHERE = {"fibs", "crowns-cup", "online-backgammon", "freewhist", "tics"}
+
+
+def test_who_may_see_and_correct() -> None:
+    nowhere: set[str] = set()
+    assert allowed(user("root", is_superuser=True)) == (EVERYWHERE, EVERYWHERE)
+    assert allowed(user("staff", "change_match", is_staff=True)) == (EVERYWHERE, EVERYWHERE)
+    assert allowed(user("reader", "view_match", is_staff=True)) == (EVERYWHERE, nowhere)
+    assert allowed(organiser("one", "fibs")) == ({"fibs"}, {"fibs"})
+    assert allowed(organiser("two", "fibs", "tics", is_staff=True)) == ({"fibs", "tics"}, {"fibs", "tics"})
+    for nobody in (
+        AnonymousUser(),
+        user("player"),
+        user("not staff", "change_match"),
+        user("off", is_superuser=True, is_active=False),
+        organiser("gone", "fibs", is_active=False),
+    ):
+        assert allowed(nobody) == (nowhere, nowhere)
+
+
+def test_an_organiser_does_not_set_the_rules() -> None:
+    assert not may(organiser("one", "fibs"), SET_PARAMETERS, pool_of("fibs"))
+    assert may(user("staff", "change_pool", is_staff=True), SET_PARAMETERS, pool_of("fibs"))
+
+
+def test_rows_are_those_of_his_pools() -> None:
+    one, two = people(2)
+    complete(pool_of("fibs"), won(one, two, at(0)))
+    complete(pool_of("tics"), won(one, two, at(0), length=None))
+    matches, ratings = Match.objects.all(), Rating.objects.all()
+    helper = organiser("one", "fibs")
+    assert [match.pool.slug for match in in_pools_for(helper, matches)] == ["fibs"]
+    assert in_pools_for(helper, ratings).count() == 2
+    assert in_pools_for(user("root", is_superuser=True), matches, CORRECT).count() == 2
+    assert not in_pools_for(AnonymousUser(), matches).exists()
