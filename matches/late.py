@@ -35,7 +35,7 @@ def is_late(pool: Pool, entry: Entry, *, now: datetime) -> bool:
     """
     check_entry(pool, entry, openings_of(pool, [entry]), now=now)
     ended = instant_of(entry) if entry.timed else instant_of(entry) + timedelta(days=1)
-    if now - ended < LATE or pool.rating_system.not_counted(normal(entry.result)):
+    if now - ended < LATE or pool.system_at(instant_of(entry)).not_counted(normal(entry.result)):
         return False
     rated = Rating.objects.filter(pool=pool, player__in=entry.players, matches__gt=0)
     if all((ledger.last_key(rating) or _key(entry)) < _key(entry) for rating in rated):

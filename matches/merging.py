@@ -24,7 +24,7 @@ from django.utils.translation import gettext as _
 from matches import replay, revising
 from matches.models import Match, Merge, Participant, Revision, Table
 from matches.replay import Overtaken, Played, Progress
-from matches.revising import Change, Plan, Preview, locked_matches, played
+from matches.revising import Change, Details, Plan, Preview, locked_matches, played
 from players import ledger
 from players.ledger import MatchKey, Opening, chunks
 from players.locks import Busy, hold_merging
@@ -115,7 +115,7 @@ class _Moving(Change):
         """The plan for a pool in which the taker gets the giver's seats at some matches."""
         giver, taker = self.giver_id, self.taker_id
         instead: dict[int, Played | None] = {}
-        details: dict[str, Any] = {}
+        details: Details = {}
         places = []
         for chunk in chunks(sorted(seats)):
             for match in Match.objects.filter(pk__in=chunk).prefetch_related("participants"):

@@ -1,7 +1,7 @@
 """New parameters for a pool: for all its matches, or from an instant on, with the history before it as it was.
 
 Every completed match under the new rules is judged anew, whether it counts, and rated anew. A new `start` moves those who brought
-no rating along and whose first counted match is under the new rules. The revision's details are `parameters`: {name: [from, to]},
+no rating along and whose first counted match is under the new rules. The revision's `rules` are `parameters`: {name: [from, to]},
 `since`: the instant or None, and `replaced`: the eras that ended for it, as [until, parameters].
 """
 
@@ -141,7 +141,8 @@ class _NewParameters(Change):
             after=after,
             kind=Revision.Kind.PARAMETERS,
             matches=self.judged.changed,
-            details={
+            details={},
+            rules={
                 "parameters": {name: [old.get(name), new] for name, new in parameters.items() if old.get(name) != new},
                 "since": self.since and self.since.isoformat(),
                 "replaced": [[era.until.isoformat(), era.parameters] for era in pool.rules.past if era not in rules.past],

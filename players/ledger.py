@@ -169,7 +169,7 @@ def lock_ratings(pool: Pool, player_ids: Collection[int], now: datetime) -> dict
     ordered = sorted(set(player_ids))
     ratings = _lock_all(pool, ordered)
     if len(ratings) < len(ordered):
-        _make_missing(pool, ordered, now)
+        _make(pool, _missing(pool, ordered), now)
         ratings = _lock_all(pool, ordered)
     return {rating.player_id: rating for rating in ratings}
 
@@ -187,19 +187,23 @@ def _lock_all(pool: Pool, player_ids: Sequence[int]) -> list[Rating]:
 
 def make_ratings(pool: Pool, player_ids: Collection[int], now: datetime) -> None:
     """Make the ratings that are missing, and let them be seen before somebody who holds the history waits for the pool."""
-    with transaction.atomic():
-        hold_pool(pool.pk, exclusive=False)
-        _make_missing(pool, sorted(player_ids), now)
+    if missing := _missing(pool, sorted(player_ids)):
+        with transaction.atomic():
+            hold_pool(pool.pk, exclusive=False)
+            _make(pool, missing, now)
 
 
-def _make_missing(pool: Pool, ordered: Sequence[int], now: datetime) -> None:
-    """All creating comes before all locking, each in the order of player ids, so that two writers cannot wait for each other."""
-    among, ids = rows.among("player_id", ordered)
+def _missing(pool: Pool, player_ids: Sequence[int]) -> list[int]:
+    """Those of the players who have no rating in the pool, in the order of their ids."""
+    among, ids = rows.among("player_id", player_ids)
     [known] = rows.run((f"SELECT player_id FROM players_rating WHERE pool_id = %s AND {among}", [pool.pk, *ids]))
-    missing = sorted(set(ordered).difference(player_id for (player_id,) in known))
-    Rating.objects.bulk_create(
-        [new_rating(pool, player_id, now) for player_id in missing], ignore_conflicts=True, batch_size=BATCH
-    )
+    return sorted(set(player_ids).difference(player_id for (player_id,) in known))
+
+
+def _make(pool: Pool, player_ids: Sequence[int], now: datetime) -> None:
+    """All creating comes before all locking, each in the order of player ids, so that two writers cannot wait for each other."""
+    made = [new_rating(pool, player_id, now) for player_id in player_ids]
+    Rating.objects.bulk_create(made, ignore_conflicts=True, batch_size=BATCH)
 
 
 def chunks(items: Sequence[T]) -> Iterator[Sequence[T]]:

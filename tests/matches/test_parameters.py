@@ -124,7 +124,7 @@ def test_for_all_matches_it_is_as_if_the_rules_had_always_been_so_and_back_again
     after = everything(pool)
     assert verify(pool)[1] is None and after != before
     assert (revision.kind, revision.reason, revision.made_by) == ("parameters", "the assembly's vote", staff)
-    assert revision.details["parameters"] == {name: [old[name], changed.parameters[name]] for name in changes}
+    assert revision.rules["parameters"] == {name: [old[name], changed.parameters[name]] for name in changes}
     for mark in PublishedChange.objects.all():
         assert mark.after == published[mark.match_id, mark.player_id] and mark.revision == revision
     set_parameters(pool, {name: old[name] for name in changes}, reason="taken back", now=NOW)
@@ -146,7 +146,7 @@ def test_from_a_date_on_the_history_before_stays(
     before = everything(pool)
     revision = set_parameters(pool, changes, since=since, reason="from now on", now=NOW)
     after = everything(pool)
-    assert verify(pool)[1] is None and revision.details["since"] == since.isoformat()
+    assert verify(pool)[1] is None and revision.rules["since"] == since.isoformat()
     stays = [line for line in before["lines"] if line[1] < since]
     assert stays == [line for line in after["lines"] if line[1] < since] and stays
     assert Era.objects.get(pool=pool).until == since
@@ -235,7 +235,7 @@ def test_three_eras_one_after_the_other_and_one_that_replaces_two() -> None:
     rules = Pool.objects.get(pk=pool.pk).rules
     assert [rules.at(at(hours)).params.factor for hours in (0, 59, 60, 119, 120, 180, 999)] == [4, 4, 5, 5, 6, 7, 7]
     revision = set_parameters(pool, {"factor": 9}, since=at(90), reason="simpler", now=NOW)
-    assert len(revision.details["replaced"]) == 2 and verify(pool)[1] is None
+    assert len(revision.rules["replaced"]) == 2 and verify(pool)[1] is None
     rules = Pool.objects.get(pk=pool.pk).rules
     assert [rules.at(at(hours)).params.factor for hours in (0, 60, 89, 90, 999)] == [4, 5, 5, 9, 9]
     set_parameters(pool, {"factor": 4}, reason="as it was", now=NOW)

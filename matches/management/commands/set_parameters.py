@@ -56,7 +56,7 @@ class Command(BaseCommand):
                 % {"id": error.match.pk, "rule": wording.refusal(error.refused)}
             ) from None
         done(self, _("Done: %(count)d lines of the history rewritten.") % {"count": revision.changes})
-        self.stdout.write(json.dumps(revision.details["parameters"], ensure_ascii=False))
+        self.stdout.write(json.dumps((revision.rules or {})["parameters"], ensure_ascii=False))
 
 
 def _instant(text: str | None) -> datetime | None:
