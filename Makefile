@@ -14,7 +14,7 @@ PORT ?=
 export HOST PORT
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-dev run test lint format bench pins
+.PHONY: help install install-dev run test lint format bench messages pins
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -54,6 +54,10 @@ format: $(DEV)  ## put the code into the style that lint wants
 
 bench: $(DEV)  ## how fast it is
 	@exec $(PY) -m benchmarks $(ARGS)
+
+messages: $(DEV)  ## gather new strings into the catalogues (this needs GNU gettext) and compile what is translated
+	DEBUG=1 $(PY) manage.py makemessages --all --no-location --no-obsolete
+	$(PY) -m babel.messages.frontend compile --directory locale --domain django
 
 pins: $(DEV)  ## renew requirements*.txt from requirements*.in
 	for name in requirements requirements-dev; do \

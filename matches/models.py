@@ -94,7 +94,7 @@ class Match(MatchTerms):
     entry_token = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     entered_by = models.ForeignKey(
         settings.AUTH_USER_MODEL,
-        on_delete=models.SET_NULL,
+        on_delete=models.PROTECT,
         null=True,
         editable=False,
         related_name="+",
@@ -242,7 +242,7 @@ class Revision(models.Model):
     merge = models.ForeignKey(Merge, on_delete=models.PROTECT, null=True, related_name="revisions", verbose_name=_("merge"))
     changes = models.PositiveIntegerField(_("changes"), default=0, help_text=_("Lines of the history that were rewritten."))
     made_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+", verbose_name=_("made by")
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+", verbose_name=_("made by")
     )
     made_at = models.DateTimeField(_("made"), default=timezone.now)
 
@@ -274,7 +274,7 @@ class CorrectionJob(models.Model):
     total = models.PositiveIntegerField(_("matches to rate"), default=0)
     revision = models.OneToOneField(Revision, on_delete=models.PROTECT, null=True, related_name="job", verbose_name=_("revision"))
     made_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+", verbose_name=_("made by")
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, null=True, related_name="+", verbose_name=_("made by")
     )
     made_at = models.DateTimeField(_("made"), default=timezone.now)
     touched_at = models.DateTimeField(_("last sign of life"), default=timezone.now)

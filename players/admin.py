@@ -12,9 +12,13 @@ from functools import wraps
 from typing import Any, TypeVar, cast
 
 from django.contrib import admin, messages
+from django.contrib.admin.options import IncorrectLookupParameters
+from django.contrib.admin.views.main import ChangeList
 from django.contrib.admin.widgets import AutocompleteSelect
+from django.contrib.auth.admin import UserAdmin
+from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
-from django.db import IntegrityError
+from django.db import DataError, IntegrityError
 from django.db.models import PROTECT, Model, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.response import SimpleTemplateResponse
@@ -70,6 +74,17 @@ class FindsRows:
         return super().formfield_for_foreignkey(db_field, request, **kwargs)  # type: ignore[misc]
 
 
+class List(ChangeList):
+    """A list that takes a filter in the address which no row can meet (a year beyond the calendar, an id beyond the column) for a
+    filter that is not there, as Django does with those that it checks itself."""
+
+    def get_results(self, request: HttpRequest) -> None:
+        try:
+            super().get_results(request)
+        except (ValueError, OverflowError, DataError) as error:
+            raise IncorrectLookupParameters(error) from error
+
+
 class SiteAdmin(FindsRows, admin.ModelAdmin):
     """What all lists and forms here have in common.
 
@@ -78,6 +93,9 @@ class SiteAdmin(FindsRows, admin.ModelAdmin):
 
     actions: Any = None
     show_full_result_count = False
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
+        return List
 
     @in_own_zone
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
@@ -129,6 +147,17 @@ def in_use(row: Model) -> bool:
         relation.on_delete is PROTECT and relation.related_model._base_manager.filter(**{relation.field.name: row}).exists()
         for relation in row._meta.related_objects
     )
+
+
+class LoginAdmin(SiteAdmin, UserAdmin):
+    """Logins. Whoever has entered or corrected a match stays on record: his login is switched off, not deleted."""
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return super().has_delete_permission(request, obj) and obj != request.user
+
+
+admin.site.unregister(User)
+admin.site.register(User, LoginAdmin)
 
 
 def listed(model: type[Model], query: str, text: object) -> SafeString:

@@ -336,7 +336,7 @@ TERMS: dict[str, tuple[Any, Callable[[Inputs], str]]] = {
     "shared_score": (_("S, score: mean of the shared places"), _shared_score),
     "k_deals": (_("Kl, factor for %(deals)s deals (from %(from)s on)"), _nothing),
     "k_games": (_("Kc, experience factor"), _formula("{lowest} + {span} / (1 + {experience} / {halving})")),
-    "change": (_("Change"), _change),
+    "change": (pgettext_lazy("of a rating", "Change"), _change),
 }
 SCORE_LABELS: dict[float, Any] = {1.0: _("S, score: won"), 0.5: _("S, score: drawn"), 0.0: _("S, score: lost")}
 

@@ -20,6 +20,9 @@ from pathlib import Path
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 STOP_TIMEOUT = 10  # seconds for a process to end what it is at
+RESTARTED = ("worker", "beat")  # a result is rated without them, so the pages need not end with them
+RESTARTS = 5  # of each
+RESTART_DELAY = 2  # seconds
 
 
 def commands(host: str, port: str) -> dict[str, list[str]]:
@@ -118,11 +121,16 @@ def prepare() -> None:
             call_command("load_demo")
         except CommandError as error:
             print(error)
+    from django.contrib.auth.models import User
+
+    if not User.objects.filter(is_superuser=True).exists():
+        print("Nobody can log in to the administration yet. Make a login: DEBUG=1 .venv/bin/python manage.py createsuperuser")
 
 
 def run(named: Mapping[str, list[str]]) -> int:
     """
-    Run the commands until a signal comes or one of them ends, then stop them all; returns the exit code.
+    Run the commands until a signal comes or one of them ends, then stop them all; returns the exit code. A worker or beat that
+    ends is started again, a few times.
 
     Not by a process manager for Procfiles: those tried leave processes behind when the signal comes while they start, or when
     the terminal is closed.
@@ -131,22 +139,36 @@ def run(named: Mapping[str, list[str]]) -> int:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda received, _frame: signals.append(received))
     running: dict[str, subprocess.Popen[bytes]] = {}
+    restarts = {name: RESTARTS if name in RESTARTED else 0 for name in named}
+    again_at: dict[str, float] = {}
     try:
         for name, command in named.items():
-            # In a session of its own, a process does not get the terminal's Ctrl-C besides our SIGTERM.
-            running[name] = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, start_new_session=True, preexec_fn=_end_with_parent
-            )
+            running[name] = _start(command)
         while not signals:
             for name, process in running.items():
-                if process.poll() is not None:
-                    print(f"The {name} process ended (exit code {process.returncode}); stopping the others.", file=sys.stderr)
-                    return 1
+                if process.poll() is None:
+                    continue
+                if name not in again_at:
+                    print(f"The {name} process ended (exit code {process.returncode}).", file=sys.stderr)
+                    if not restarts[name]:
+                        print("Stopping the others.", file=sys.stderr)
+                        return 1
+                    restarts[name] -= 1
+                    again_at[name] = time.monotonic() + RESTART_DELAY
+                elif time.monotonic() >= again_at[name]:
+                    del again_at[name]
+                    print(f"Starting the {name} process again.", file=sys.stderr)
+                    running[name] = _start(named[name])
             time.sleep(0.1)
         print("\nStopping ...", flush=True)
         return 128 + signals[0]
     finally:
         _stop(running.values(), signals)
+
+
+def _start(command: list[str]) -> subprocess.Popen[bytes]:
+    # In a session of its own, a process does not get the terminal's Ctrl-C besides our SIGTERM.
+    return subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True, preexec_fn=_end_with_parent)
 
 
 def _stop(processes: Iterable[subprocess.Popen[bytes]], signals: list[int]) -> None:

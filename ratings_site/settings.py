@@ -73,6 +73,7 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "ratings_site.middleware.BusyDatabase",
 ]
 
 ROOT_URLCONF = "ratings_site.urls"
@@ -103,6 +104,8 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 _database: dict[str, Any] = {"ENGINE": "django.db.backends.sqlite3", "NAME": VAR_DIR / "db.sqlite3"}
 if env.str("DATABASE_URL", default=""):
     _database = env.db_url("DATABASE_URL")
+    if not _database.get("ENGINE"):
+        raise ImproperlyConfigured("DATABASE_URL names no database: postgresql://user:password@host:5432/name or sqlite:///path.")
 if _database["ENGINE"].endswith("sqlite3"):
     _database["OPTIONS"] = {
         # Take the write lock when a transaction starts: one that reads first and writes later could not wait

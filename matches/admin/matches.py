@@ -194,7 +194,7 @@ class MatchAdmin(CorrectsMatches):
                 (None, {"fields": ["pool", "status", "sheet", "why_not_counted"]}),
                 (_("Terms"), {"fields": terms}),
                 (_("Result"), {"fields": ["shown_outcome", *at_the_end, "shown_end", "sequence"]}),
-                (_("Record"), {"fields": [*RECORD_FIELDS, "version", "revised"]}),
+                (_("On record"), {"fields": [*RECORD_FIELDS, "version", "revised"]}),
             )
         outcome_first = ["outcome"] if "scores" in uses else []
         result = (_("Result"), {"fields": [*outcome_first, *at_the_end, "ended_at", "timed", "sequence"]})

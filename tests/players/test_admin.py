@@ -13,6 +13,8 @@ from django.contrib.auth.models import Permission, User
 from django.test import Client
 from django.urls import reverse
 
+from matches.completion import complete_match
+from matches.models import Match
 from matches.verify import verify
 from players.ledger import Opening, set_openings
 from players.models import Player, Pool, Rating, RatingChange, Tier
@@ -397,3 +399,36 @@ def test_rights_are_djangos() -> None:
     assert client.post(url("player", "change", player.pk), player_data("Didrik")).status_code == 403
     assert client.get(url("pool", "change", pool_of("fibs").pk)).status_code == 200
     assert client.post(url("pool", "change", pool_of("fibs").pk), {}).status_code == 403
+
+
+# --- Addresses that nobody types, and logins ---
+
+
+@pytest.mark.parametrize(
+    ("model", "query"),
+    [
+        ("matches_match", "created_at__year=99999999"),
+        ("matches_match", "ended_at__year=99999999"),
+        ("matches_match", "id__in=9999999999999999999999"),
+        ("players_rating", "last_ended_at__year=99999999"),
+        ("players_player", "created_at__year=99999999"),
+        ("auth_user", "date_joined__year=99999999"),
+        ("auth_user", "id=9999999999999999999999"),
+    ],
+)
+def test_a_filter_that_no_row_can_meet_is_none(client: Client, model: str, query: str) -> None:
+    address = reverse(f"admin:{model}_changelist")
+    response = client.get(f"{address}?{query}")
+    assert response.status_code in (200, 302)
+    assert client.get(f"{address}?{query}", follow=True).status_code == 200
+
+
+def test_a_login_on_record_and_ones_own_are_not_deleted(client: Client, admin: User) -> None:
+    other = User.objects.create_superuser("other")
+    one, two = people(2)
+    complete_match(pool_of("fibs"), won(one, two, DAY_ONE, entered_by=other), now=NOW)
+    free = User.objects.create_user("free")
+    for user in (admin, other, free):
+        client.post(reverse("admin:auth_user_delete", args=[user.pk]), {"post": "yes"})
+    assert set(User.objects.values_list("username", flat=True)) == {admin.username, "other"}
+    assert Match.objects.get().entered_by == other

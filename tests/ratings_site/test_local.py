@@ -107,3 +107,21 @@ def test_a_killed_run_takes_its_processes_with_it(started):
     run, pids = started
     run.kill()
     assert gone(pids[0])
+
+
+def test_a_worker_that_ends_is_started_again_and_the_web_process_is_not(tmp_path, monkeypatch, capfd):
+    monkeypatch.setattr(local, "RESTART_DELAY", 0.1)
+    count = ["sh", "-c", f"echo x >> {tmp_path}/worker; exit 3"]
+    # The web process ends when the worker has run three times.
+    web = ["sh", "-c", f"until [ $(wc -l < {tmp_path}/worker) -ge 3 ]; do sleep 0.1; done 2>/dev/null"]
+    (tmp_path / "worker").touch()
+    assert local.run({"web": web, "worker": count}) == 1
+    assert len((tmp_path / "worker").read_text().splitlines()) >= 3
+    said = capfd.readouterr().err
+    assert "Starting the worker process again." in said and "The web process ended (exit code 0)." in said
+
+
+def test_a_worker_that_never_stays_ends_the_run(monkeypatch, capfd):
+    monkeypatch.setattr(local, "RESTART_DELAY", 0)
+    assert local.run({"web": ["sleep", "60"], "worker": ["false"]}) == 1
+    assert capfd.readouterr().err.count("Starting the worker process again.") == local.RESTARTS

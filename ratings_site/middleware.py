@@ -1,0 +1,32 @@
+"""What a request meets when the site cannot serve it as usual."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+from django.db import OperationalError, connection
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+RETRY_AFTER = 10
+"""Seconds."""
+logger = logging.getLogger(__name__)
+
+
+class BusyDatabase:
+    """Answer 503 where SQLite's one writer is at it for longer than a request waits: nothing is wrong, and nothing was stored."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        if not (isinstance(error, OperationalError) and connection.vendor == "sqlite" and "locked" in str(error)):
+            return None
+        logger.warning("%s %s: the database is busy", request.method, request.path)
+        response = render(request, "503.html", status=503)
+        response["Retry-After"] = str(RETRY_AFTER)
+        return response
