@@ -335,7 +335,8 @@ class Rating(models.Model):
                 F("rank_points").desc(),
                 F("value").desc(),
                 F("player"),
-                condition=Q(matches__gt=0),
+                # Not a condition: SQLite would use such an index only for a query with the number written into it.
+                F("matches"),
                 name="rating_ranking",
             ),
         ]
