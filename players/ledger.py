@@ -355,11 +355,18 @@ def _mark_published(
     columns = ", ".join(("id", "match_id", "player_id", *PUBLISHED_FIELDS))
     [known] = rows.run((f"SELECT {columns} FROM players_publishedchange WHERE {among}", ids))
     marked = {(match_id, player_id): (pk, tuple(said)) for pk, match_id, player_id, *said in known}
+    restored: set[int] = set()
     if marked:
         found = ((marked.get(line[:2]), line) for line in lines)
-        for chunk in chunks([mark[0] for mark, line in found if mark and mark[1] == line[SAID]]):
+        restored.update(mark[0] for mark, line in found if mark and mark[1] == line[SAID])
+        for chunk in chunks(sorted(restored)):
             PublishedChange.objects.filter(pk__in=chunk).delete()
     if revision_id is not None:
+        if marked:  # what is revised once more has the reason of the last revision
+            again = {line[:2] for _, old, line in changed if old[SAID] != line[SAID]}
+            again.update(line[:2] for line in (*new, *(line for _, line in gone)))
+            for chunk in chunks([pk for key, (pk, _) in marked.items() if key in again and pk not in restored]):
+                PublishedChange.objects.filter(pk__in=chunk).update(revision=revision_id)
         # By whose line it is now, with what it said before.
         was = [(line, old) for _, old, line in changed if old[SAID] != line[SAID] and line[:2] not in marked]
         was += [(line, line) for _, line in gone if line[:2] not in marked]

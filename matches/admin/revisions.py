@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import Count, Min, OuterRef, QuerySet, Subquery
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
@@ -16,6 +16,7 @@ from matches.admin.jobs import REASON_SHOWN, numbered
 from matches.admin.previews import MATCHES, changes_of
 from matches.admin.rights import may_correct
 from matches.models import Revision
+from matches.revisions import with_matches
 from players.admin import ReadOnlyAdmin
 from players.names import clean_name
 
@@ -33,10 +34,7 @@ class RevisionAdmin(ReadOnlyAdmin):
         css = {"all": ["administration.css"]}
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Revision]:
-        through: Any = Revision.matches.through.objects.filter(revision=OuterRef("pk")).order_by().values("revision")
-        first = Subquery(through.annotate(first=Min("match")).values("first"))
-        count = Subquery(through.annotate(count=Count("match")).values("count"))
-        return super().get_queryset(request).select_related("pool", "made_by").annotate(first=first, count=count)
+        return with_matches(super().get_queryset(request).select_related("pool", "made_by"))
 
     def get_search_results(self, request: HttpRequest, queryset: QuerySet, search_term: str) -> tuple[QuerySet, bool]:
         term = clean_name(search_term)
@@ -51,9 +49,9 @@ class RevisionAdmin(ReadOnlyAdmin):
 
     @admin.display(description=gettext_lazy("matches"))
     def concerned(self, revision: Any) -> SafeString | str:
-        if not revision.count:
+        if not revision.match_count:
             return "–"
-        return numbered([revision.first] * revision.count)
+        return numbered([revision.first_match] * revision.match_count)
 
     @admin.display(description=gettext_lazy("reason"))
     def why(self, revision: Revision) -> str:
@@ -69,5 +67,5 @@ class RevisionAdmin(ReadOnlyAdmin):
         if not details:
             return "–"
         changes = changes_of(details)
-        context = {"changes": changes, "more": max(len(details), revision.count) - len(changes)}
+        context = {"changes": changes, "more": max(len(details), revision.match_count) - len(changes)}
         return SafeString(render_to_string("admin/matches/_changes.html", context))

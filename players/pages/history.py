@@ -27,7 +27,8 @@ ORDER = ("ended_at", "timed", "sequence", "match_id")
 class Played:
     """A match in a player's list. `own` and `others` are seats with what the match did: before, change, after, experience.
 
-    `why_not` says why it did not count, "" where it did; `rounded`: the shown before and change do not add up to the shown after.
+    `why_not` says why it did not count, "" where it did; `rounded`: the shown before and change do not add up to the shown after;
+    `revised`: what is shown of it is not what was published.
     """
 
     match: Any
@@ -35,6 +36,7 @@ class Played:
     others: tuple[Any, ...]
     why_not: str
     rounded: bool
+    revised: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +56,13 @@ class Matches:
 
 def seats_with_changes(seats: QuerySet[Any]) -> QuerySet[Any]:
     """Participants with match and player, and as `before`, `change`, `after`, `experience_before` and `experience_after` what
-    the match did to them: None where it did not count."""
+    the match did to them: None where it did not count. What was published of it, where a revision changed that, is in
+    `published_change` and so on."""
     line = FilteredRelation("match__changes", condition=Q(match__changes__player=F("player")))
+    old = FilteredRelation("match__published", condition=Q(match__published__player=F("player")))
     names = ("before", "change", "after", "experience_before", "experience_after")
-    return seats.select_related("match", "player").annotate(line=line).annotate(**{name: F(f"line__{name}") for name in names})
+    values = {name: F(f"line__{name}") for name in names} | {f"published_{name}": F(f"old__{name}") for name in names[:3]}
+    return seats.select_related("match", "player").annotate(line=line, old=old).annotate(**values)
 
 
 def why_not_counted(system: RatingSystem, match: Any, seats: Sequence[Any]) -> str:
@@ -88,7 +93,17 @@ def _played(player: Player, pool: Pool, seats: list[Any]) -> Played:
     own = next(seat for seat in seats if seat.player_id == player.pk)
     others = tuple(seat for seat in seats if seat is not own)
     rounded = own.change is not None and not adds_up(own, pool)
-    return Played(match, own, others, why_not_counted(pool.rating_system, match, seats), rounded)
+    published = (own.published_before, own.published_change, own.published_after)
+    revised = own.published_after is not None and shown_otherwise((own.before, own.change, own.after), published, pool)
+    return Played(match, own, others, why_not_counted(pool.rating_system, match, seats), rounded, revised)
+
+
+def shown_otherwise(values: Sequence[float | None], published: Sequence[float], pool: Pool) -> bool:
+    """Whether numbers differ from those that were published, as they are shown; None is a number that is no more."""
+    return any(
+        value is None or shown(value, pool.shown_decimals) != shown(old, pool.shown_decimals)
+        for value, old in zip(values, published, strict=True)
+    )
 
 
 def adds_up(line: Any, pool: Pool) -> bool:

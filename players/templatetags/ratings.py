@@ -49,6 +49,24 @@ def direction(value: float, pool: Pool) -> str:
 
 
 @register.simple_tag
+def published_rating(was: float, now: float, pool: Pool) -> SafeString:
+    """What a rating was published as, where another one is shown now."""
+    return _published(formatting.format_rating(was, pool.shown_decimals), formatting.format_rating(now, pool.shown_decimals))
+
+
+@register.simple_tag
+def published_change(was: float, now: float, pool: Pool) -> SafeString:
+    """What a change was published as, where another one is shown now."""
+    return _published(formatting.format_change(was, pool.shown_decimals), formatting.format_change(now, pool.shown_decimals))
+
+
+def _published(was: str, now: str) -> SafeString:
+    if was == now:
+        return SafeString("")
+    return format_html(' <small class="was">{}</small>', _("published as %(number)s") % {"number": was})
+
+
+@register.simple_tag
 def big_rating(value: float, pool: Pool) -> SafeString:
     """A rating whose decimals are set smaller."""
     text = formatting.format_rating(value, pool.shown_decimals)
