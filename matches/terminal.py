@@ -30,11 +30,12 @@ def counting(command: BaseCommand, total: int | None = None) -> Iterator[Progres
 
 def print_preview(command: BaseCommand, pool: Pool, seen: Preview) -> None:
     """Whom it moves, the first SHOWN of them, and how much of the history."""
+    rank = _("rank")
     for move in seen.moves[:SHOWN]:
         before, after = (format_rating(value, pool.shown_decimals) for value in move.rating)
         change = format_change(move.rating[1] - move.rating[0], pool.shown_decimals)
         ranks = " → ".join("–" if rank is None else str(rank) for rank in move.rank)
-        command.stdout.write(f"{move.player.name}: {before} → {after} ({change}), {_('rank')} {ranks}")
+        command.stdout.write(f"{move.player.name}: {before} → {after} ({change}), {rank} {ranks}")
     if len(seen.moves) > SHOWN:
         command.stdout.write(_("… and %(count)d more players.") % {"count": len(seen.moves) - SHOWN})
     command.stdout.write(

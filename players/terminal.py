@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils.translation import gettext as _
 
 from players.models import Player
@@ -53,10 +54,25 @@ def find_player(text: str) -> Player:
 
 def reason_of(options: Mapping[str, Any]) -> str:
     """The --reason. Raises CommandError where it is missing."""
-    reason: str = options["reason"].strip()
+    reason = clean_name(options["reason"])
     if not reason:
         raise CommandError(_("--reason is needed: who looks at the change later will read it."))
     return reason
+
+
+def add_by(parser: CommandParser) -> None:
+    """The option that says who makes a change: whoever has the terminal is nobody to the site."""
+    parser.add_argument("--by", metavar="LOGIN", help="whose change it is; stays on record with it")
+
+
+def made_by(options: Mapping[str, Any]) -> User | None:
+    """The login of --by. Raises CommandError where there is none of that name."""
+    if options["by"] is None:
+        return None
+    user = User.objects.filter(username=options["by"]).first()
+    if user is None:
+        raise CommandError(_("There is no login “%(name)s”.") % {"name": options["by"]})
+    return user
 
 
 @contextmanager

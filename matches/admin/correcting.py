@@ -244,9 +244,14 @@ class CorrectsMatches(SiteAdmin):
         count = len(proposal.corrections)
         sentences = {
             Kind.EDIT: _("Correct match %(id)s"),
-            Kind.VOID: ngettext("Void match %(id)s", "Void %(count)s matches", count),
-            Kind.UNVOID: ngettext("Take the void of match %(id)s back", "Take the void of %(count)s matches back", count),
+            Kind.VOID: _("Void match %(id)s"),
+            Kind.UNVOID: _("Take the void of match %(id)s back"),
         }
+        if count > 1:
+            sentences = {
+                Kind.VOID: ngettext("Void %(count)s match", "Void %(count)s matches", count),
+                Kind.UNVOID: ngettext("Take the void of %(count)s match back", "Take the void of %(count)s matches back", count),
+            }
         return sentences[proposal.kind] % {"id": proposal.match_ids[0], "count": format_number(count, 0)}
 
     def preview_response(

@@ -8,6 +8,7 @@ from io import StringIO
 from unittest import mock
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
@@ -153,3 +154,26 @@ def test_the_command_names_what_is_wrong(season: tuple, words: tuple[str, ...], 
     with pytest.raises(CommandError, match=named):
         run(*(word.format(*(match.pk for match in matches)) for word in words))
     assert values(pool) == before and not Revision.objects.exists()
+
+
+def test_the_command_says_whose_change_it_is_and_corrects_draws_and_places() -> None:
+    User.objects.create_user("jury")
+    pool, players = pool_of("tics"), people(4)
+    drawn = complete_match(pool, won(players[0], players[1], at(0), length=None), now=NOW)
+    run(drawn.pk, "--set", "result=0.5", "--reason", "a draw", "--by", "jury", "--yes")
+    assert [seat.score for seat in drawn.participants.all()] == [0.5, 0.5]
+    revision = Revision.objects.get()
+    assert revision.made_by is not None and revision.made_by.username == "jury"
+    whist = Entry(players=players, result=Result(places=(1, 2, 3, 4), deals=16), ended_at=at(1))
+    table = complete_match(pool_of("freewhist"), whist, now=NOW)
+    run(table.pk, "--set", "rank1=2", "--set", "rank2=1", "--reason", "swapped", "--yes")
+    assert [seat.place for seat in table.participants.all()] == [2, 1, 3, 4]
+    for words, named in (
+        (("--set", "winner=Player 1"), "winner"),
+        (("--set", "rank1=1", "--set", "rank1=2"), "twice"),
+        (("--void", "--by", "nobody"), "nobody"),
+    ):
+        with pytest.raises(CommandError, match=named):
+            run(table.pk, *words, "--reason", "wrong", "--yes")
+    with pytest.raises(CommandError, match="9" * 23):
+        run("9" * 23, "--void")

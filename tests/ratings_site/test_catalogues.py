@@ -39,7 +39,8 @@ def strings_of_the_site() -> set[tuple[str | None, str]]:
     for path in sources + list((ROOT / "templates").rglob("*.html")):
         text = path.read_text()
         if path.suffix == ".html":
-            text = templatize(text, origin=str(path))
+            # Its indentation is the template's, which is none for Python.
+            text = "\n".join(line.lstrip() for line in templatize(text, origin=str(path)).splitlines())
         for _, message, _, context in extract.extract("python", io.BytesIO(text.encode()), KEYWORDS):
             found.add((context, message[0] if isinstance(message, tuple) else message))
     return found
@@ -75,4 +76,9 @@ def test_what_is_compiled_is_what_is_written(language: str) -> None:
     with (ROOT / "locale" / language / "LC_MESSAGES" / "django.mo").open("rb") as file:
         compiled = mofile.read_mo(file)
     written = {(m.context, m.id): m.string for m in read(language) if m.id}
-    assert {(m.context, m.id): m.string for m in compiled if m.id} == written
+    read_back = {(m.context, tuple(m.id) if isinstance(m.id, list) else m.id): m.string for m in compiled if m.id}
+    assert {key: _forms(text) for key, text in read_back.items()} == {key: _forms(text) for key, text in written.items()}
+
+
+def _forms(text: object) -> list[str]:
+    return [str(form) for form in text] if isinstance(text, (list, tuple)) else [str(text)]

@@ -17,6 +17,7 @@ from matches.terminal import counting, print_preview, saying_what_stops
 from players import wording
 from players.models import Player
 from players.services import players_by_name
+from players.terminal import add_by, made_by, reason_of
 
 
 class Command(BaseCommand):
@@ -37,22 +38,24 @@ class Command(BaseCommand):
             action="append",
             metavar="FIELD=VALUE",
             dest="changes",
-            help="winner, player1 … player4, length, deals, points, stake, real_money, kind, chance, ended_at, date, sequence",
+            help="winner, result (1, 0.5, 0 for player 1), rank1 … rank4, player1 … player4, length, deals, points, stake, "
+            "real_money, kind, chance, ended_at, date, sequence",
         )
         parser.add_argument("--reason", default="", help="why; readers see it")
+        add_by(parser)
         parser.add_argument("--yes", action="store_true", help="do it")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        matches = list(
-            Match.objects.filter(pk__in=options["match"]).select_related("pool").prefetch_related("participants__player")
-        )
-        if missing := set(options["match"]) - {match.pk for match in matches}:
+        wanted = set(options["match"])
+        rows = Match.objects.filter(pk__in=[pk for pk in wanted if abs(pk) < 2**63])
+        matches = list(rows.select_related("pool").prefetch_related("participants__player"))
+        if missing := wanted - {match.pk for match in matches}:
             raise CommandError(_("There is no match %(ids)s.") % {"ids": ", ".join(map(str, sorted(missing)))})
         pools = {match.pool for match in matches}
         if len(pools) > 1:
             raise CommandError(_("The matches must be of one pool."))
-        if options["yes"] and not options["reason"].strip():
-            raise CommandError(_("--reason is needed: the players will read it."))
+        reason = reason_of(options) if options["yes"] else ""
+        by = made_by(options)
         [pool] = pools
         if options["changes"]:
             if len(matches) > 1:
@@ -69,7 +72,7 @@ class Command(BaseCommand):
                 self.stdout.write(_("Nothing is written yet. Add --yes to do it."))
                 return
             with saying_what_stops(), counting(self, total) as progress:
-                revision = correct(pool, corrections, reason=options["reason"].strip(), token=seen.token, progress=progress)
+                revision = correct(pool, corrections, reason=reason, made_by=by, token=seen.token, progress=progress)
         except BatchRefused as error:
             raise CommandError(wording.refusal(error.refused)) from None
         except Conflict as conflict:
@@ -82,8 +85,12 @@ class Command(BaseCommand):
 def edited(match: Match, changes: list[str]) -> Entry:
     """The entry that the match would be with the changes. Raises CommandError."""
     entry = entry_of(match, list(match.participants.all()))
+    names = set()
     for change in changes:
         name, equals, text = change.partition("=")
+        if name in names:
+            raise CommandError(_("--set names “%(name)s” twice.") % {"name": name})
+        names.add(name)
         if not equals:
             raise CommandError(_("--set takes FIELD=VALUE, not “%(given)s”.") % {"given": change})
         try:
@@ -114,9 +121,17 @@ def _changed(entry: Entry, name: str, text: str) -> Entry:
         if moment is None or moment.tzinfo is None or (name == "date" and parse_date(text) is None):
             raise ValueError(text)
         return replace(entry, ended_at=moment, timed=name == "ended_at")
+    if name == "winner" and entry.result.places:
+        raise CommandError(_("--set: a match has no field “%(name)s”.") % {"name": name})
     if name == "winner":
         seat = [player.pk for player in entry.players].index(_player(text).pk)
         return replace(entry, result=replace(entry.result, chance=None, scores=(1.0, 0.0) if seat == 0 else (0.0, 1.0)))
+    if name == "result":
+        return replace(entry, result=replace(entry.result, chance=None, scores=(float(text), 1 - float(text))))
+    if name in ("rank1", "rank2", "rank3", "rank4") and entry.result.places:
+        places = list(entry.result.places)
+        places[int(name[-1]) - 1] = int(text)
+        return replace(entry, result=replace(entry.result, places=tuple(places)))
     if name in ("player1", "player2", "player3", "player4") and int(name[-1]) <= len(entry.players):
         players = list(entry.players)
         players[int(name[-1]) - 1] = _player(text)

@@ -11,7 +11,7 @@ from matches.merging import MergePreview, merge, preview_merge, preview_undo, un
 from matches.models import Merge
 from matches.terminal import counting, print_preview, saying_what_stops
 from players.models import Player
-from players.terminal import done, find_player, reason_of
+from players.terminal import add_by, done, find_player, made_by, reason_of
 
 
 class Command(BaseCommand):
@@ -27,37 +27,38 @@ class Command(BaseCommand):
         )
         parser.add_argument("--undo", action="store_true", help="undo the merge of this duplicate")
         parser.add_argument("--reason", default="", help="why; readers see it")
+        add_by(parser)
         parser.add_argument("--yes", action="store_true", help="do it")
 
     def handle(self, *args: Any, **options: Any) -> None:
         players = [find_player(text) for text in options["players"]]
         if len(players) != (1 if options["undo"] else 2):
             raise CommandError(_("Name who stays and the duplicate; with --undo the duplicate alone."))
-        reason = reason_of(options) if options["yes"] else ""
+        why = {"reason": reason_of(options) if options["yes"] else "", "made_by": made_by(options)}
         with saying_what_stops(), counting(self) as progress:
             if options["undo"]:
-                self._undo(players[0], reason, options["yes"], progress)
+                self._undo(players[0], why, options["yes"], progress)
             else:
-                self._merge(players[0], players[1], reason, options["yes"], progress)
+                self._merge(players[0], players[1], why, options["yes"], progress)
 
-    def _merge(self, keep: Player, duplicate: Player, reason: str, yes: bool, progress: Any) -> None:
+    def _merge(self, keep: Player, duplicate: Player, why: dict[str, Any], yes: bool, progress: Any) -> None:
         seen = preview_merge(keep, duplicate, progress=progress)
         if not self._go_on(seen, yes):
             return
-        made = merge(keep, duplicate, reason=reason, token=seen.token, progress=progress)
+        made = merge(keep, duplicate, **why, token=seen.token, progress=progress)
         done(self, _("%(duplicate)s is %(keep)s now.") % {"duplicate": duplicate.name, "keep": keep.name})
         keep.refresh_from_db()
         if made.login is not None and keep.user_id != made.login_id:
             self.stdout.write(_("The login %(login)s belongs to no player any more.") % {"login": made.login.get_username()})
 
-    def _undo(self, duplicate: Player, reason: str, yes: bool, progress: Any) -> None:
+    def _undo(self, duplicate: Player, why: dict[str, Any], yes: bool, progress: Any) -> None:
         made = Merge.objects.filter(duplicate=duplicate, undone_at=None).first()
         if made is None:
             raise CommandError(_("%(name)s is not merged into anybody.") % {"name": duplicate.name})
         seen = preview_undo(made, progress=progress)
         if not self._go_on(seen, yes):
             return
-        undo_merge(made, reason=reason, token=seen.token, progress=progress)
+        undo_merge(made, **why, token=seen.token, progress=progress)
         done(self, _("%(duplicate)s and %(keep)s are two players again.") % {"duplicate": duplicate.name, "keep": made.keep.name})
 
     def _go_on(self, seen: MergePreview, yes: bool) -> bool:

@@ -16,7 +16,7 @@ from matches.rating import MatchRefused
 from matches.terminal import counting, print_preview, saying_what_stops
 from players import wording
 from players.systems.params import BadParameter
-from players.terminal import done, read_settings, reason_of
+from players.terminal import add_by, done, made_by, read_settings, reason_of
 
 
 class Command(BaseCommand):
@@ -31,6 +31,7 @@ class Command(BaseCommand):
         parser.add_argument("--set", metavar="NAME=VALUE", action="append", default=[], dest="parameters")
         parser.add_argument("--from", metavar="DATE", dest="since", help="2026-03-31, or an instant such as 2026-03-31T18:00Z")
         parser.add_argument("--reason", default="", help="why; readers see it")
+        add_by(parser)
         parser.add_argument("--preview", action="store_true", help="only show what would move")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -39,13 +40,13 @@ class Command(BaseCommand):
         if not changes:
             raise CommandError(_("Say what changes: --set NAME=VALUE."))
         since = _instant(options["since"])
-        reason = "" if options["preview"] else reason_of(options)
+        reason, by = "" if options["preview"] else reason_of(options), made_by(options)
         try:
             with saying_what_stops(), counting(self) as progress:
                 if options["preview"]:
                     print_preview(self, pool, preview_parameters(pool, changes, since=since, progress=progress))
                     return
-                revision = set_parameters(pool, changes, since=since, reason=reason, progress=progress)
+                revision = set_parameters(pool, changes, since=since, reason=reason, made_by=by, progress=progress)
         except BadParameter as bad:
             raise CommandError(wording.bad_parameter(bad)) from None
         except NothingChanges:

@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandParser
 from django.utils.translation import gettext as _
 
 from players.anonymising import anonymise_player
-from players.terminal import done, find_player, saying_why
+from players.terminal import add_by, done, find_player, made_by, saying_why
 
 
 class Command(BaseCommand):
@@ -20,6 +20,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("player", help="his name, his address, or # and his number")
         parser.add_argument("--reason", default="")
+        add_by(parser)
         parser.add_argument("--yes", action="store_true", help="do it; it cannot be undone")
 
     def handle(self, *args: Any, player: str, reason: str, yes: bool, **options: Any) -> None:
@@ -31,5 +32,5 @@ class Command(BaseCommand):
             )
             return
         with saying_why():
-            anonymous = anonymise_player(found, reason=reason.strip())
+            anonymous = anonymise_player(found, reason=reason.strip(), made_by=made_by(options))
         done(self, _("He is called %(name)s from now on.") % {"name": anonymous.name})

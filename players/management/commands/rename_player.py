@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandParser
 from django.utils.translation import gettext as _
 
 from players.services import rename_player
-from players.terminal import done, find_player, saying_why
+from players.terminal import add_by, done, find_player, made_by, saying_why
 
 
 class Command(BaseCommand):
@@ -21,11 +21,12 @@ class Command(BaseCommand):
         parser.add_argument("player", help="his name, his address, or # and his number")
         parser.add_argument("name", help="the new name")
         parser.add_argument("--reason", default="")
+        add_by(parser)
 
     def handle(self, *args: Any, player: str, name: str, reason: str, **options: Any) -> None:
         found = find_player(player)
         with saying_why():
-            renamed = rename_player(found, name, reason=reason.strip())
+            renamed = rename_player(found, name, reason=reason.strip(), made_by=made_by(options))
         done(
             self,
             _("%(old)s is %(new)s now: %(address)s")
