@@ -1,0 +1,56 @@
+"""The site on a PostgreSQL of its own, which waits for the disk as in production."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Iterator
+
+
+@contextlib.contextmanager
+def on_postgres() -> Iterator[None]:
+    """Start the server, make the tables, and set Django up in this process. Without Redis: its share is measured apart."""
+    from tests.servers import postgres
+
+    with postgres(durable=True) as url, tempfile.TemporaryDirectory(prefix="ratings-bench-") as var:
+        os.environ.update(DATABASE_URL=url, VAR_DIR=var, SECRET_KEY="benchmarks", INSECURE_HTTP="1", LOG_LEVEL="WARNING")
+        for name in ("DEBUG", "REDIS_URL"):
+            os.environ.pop(name, None)
+        set_up()
+        from django.core.management import call_command
+        from django.db import connections
+
+        call_command("migrate", verbosity=0)
+        try:
+            yield
+        finally:
+            connections.close_all()
+
+
+def set_up() -> None:
+    os.environ["DJANGO_SETTINGS_MODULE"] = "ratings_site.settings"
+    import django
+
+    django.setup()
+
+
+def empty() -> None:
+    """No match, no player and no rating; the pools stay."""
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        cursor.execute("TRUNCATE players_player, matches_match, matches_revision RESTART IDENTITY CASCADE")
+
+
+def new_players(count: int) -> None:
+    """Players with the ids 1 to `count`."""
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO players_player (id, name, name_key, slug, time_zone, language, created_at) "
+            "SELECT n, 'Player ' || n, 'player ' || n, 'player-' || n, 'UTC', 'en', now() FROM generate_series(1, %s) n",
+            [count],
+        )
+        cursor.execute("ANALYZE players_player")
