@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from benchmarks.measuring import Table, Timed, in_turns
-from benchmarks.site import empty, new_players
+from benchmarks.site import empty, insert, new_players
 
 RATINGS, ROUNDS = 1_000_000, 3
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
@@ -53,22 +53,25 @@ def run(ratings: int = RATINGS, rounds: int = ROUNDS) -> Table:
 
 def fill(pool_id: int, ratings: int) -> None:
     """Ratings far above the tier where decay begins, of players who have been away for longer than the grace."""
-    from django.db import connection
+    from matches.models import Match
+    from players.models import Rating
 
     empty()
     new_players(ratings)
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "INSERT INTO matches_match (pool_id, status, kind, ended_at, timed, sequence, not_counted, source, external_id,"
-            " version, entry_token, created_at, completed_at) VALUES (%s, 'completed', '', %s, true, 0, '', '', '', 1,"
-            " gen_random_uuid(), now(), now()) RETURNING id",
-            [pool_id, NOW - timedelta(days=365)],
-        )
-        [match_id] = cursor.fetchone()
-        cursor.execute(
-            "INSERT INTO players_rating (pool_id, player_id, value, experience, matches, standing, standing_at, rank_points,"
-            " peak, opening, opening_experience, last_ended_at, last_timed, last_sequence, last_match_id, version)"
-            " SELECT %s, n, v, 100, 1, v, now(), round(v), v, 1500, 0, %s, true, 0, %s, 1"
-            " FROM generate_series(1, %s) n, LATERAL (SELECT 50000 + (n::bigint * 7919 %% 100003) / 10.0 AS v) AS of",
-            [pool_id, NOW - timedelta(days=365), match_id, ratings],
-        )
+    long_ago = NOW - timedelta(days=365)
+    match = Match.objects.create(pool_id=pool_id, status=Match.Status.COMPLETED, ended_at=long_ago, completed_at=long_ago)
+    values = ((n, 50_000 + n * 7919 % 100_003 / 10) for n in range(1, ratings + 1))
+    insert(
+        Rating,
+        ("player_id", "value", "standing", "peak", "rank_points"),
+        ((player_id, value, value, value, round(value)) for player_id, value in values),
+        ratings,
+        pool_id=pool_id,
+        matches=1,
+        experience=100,
+        opening=1500,
+        last_match=match,
+        last_ended_at=long_ago,
+        last_timed=True,
+        last_sequence=0,
+    )

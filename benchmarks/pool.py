@@ -10,7 +10,7 @@ import uuid
 from typing import Any
 
 from benchmarks.measuring import Table, Timed
-from benchmarks.site import empty, new_players, set_up
+from benchmarks.site import empty, insert, new_players, set_up
 from benchmarks.world import games
 
 SIZES = ((100_000, 5_000, 3), (1_000_000, 50_000, 1))
@@ -51,32 +51,25 @@ def fill(matches: int, players: int) -> None:
     """Completed matches as they are stored, not yet rated."""
     from django.db import connection
 
+    from matches.models import Match, Participant
     from players.models import Pool
 
     empty()
     new_players(players)
     pool_id = Pool.objects.get(slug="fibs").pk
+    played = (
+        (number, game.length, game.ended_at, game.ended_at, uuid.UUID(int=number))
+        for number, game in enumerate(games(matches, players), start=1)
+    )
+    names = ("id", "length", "ended_at", "completed_at", "entry_token")
+    insert(Match, names, played, matches, pool_id=pool_id, status=Match.Status.COMPLETED)
+    seats = (
+        seat
+        for number, game in enumerate(games(matches, players), start=1)
+        for seat in ((number, game.one, 1, float(game.first_won)), (number, game.two, 2, 1.0 - game.first_won))
+    )
+    insert(Participant, ("match_id", "player_id", "seat", "score"), seats, 2 * matches)
     with connection.cursor() as cursor:
-        terms = "id, pool_id, length, ended_at, created_at, completed_at, entry_token"
-        plain = {
-            "status": "completed",
-            "kind": "",
-            "timed": True,
-            "sequence": 0,
-            "not_counted": "",
-            "source": "",
-            "external_id": "",
-        }
-        terms += f", {', '.join(plain)}, version"
-        with cursor.copy(f"COPY matches_match ({terms}) FROM STDIN") as copy:
-            for number, game in enumerate(games(matches, players), start=1):
-                token = uuid.UUID(int=number)
-                ended = (game.ended_at, game.ended_at, game.ended_at)
-                copy.write_row((number, pool_id, game.length, *ended, token, *plain.values(), 1))
-        with cursor.copy("COPY matches_participant (match_id, player_id, seat, score) FROM STDIN") as copy:
-            for number, game in enumerate(games(matches, players), start=1):
-                copy.write_row((number, game.one, 1, 1.0 if game.first_won else 0.0))
-                copy.write_row((number, game.two, 2, 0.0 if game.first_won else 1.0))
         cursor.execute("SELECT setval(pg_get_serial_sequence('matches_match', 'id'), %s)", [matches])
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 
 @contextlib.contextmanager
@@ -43,14 +44,23 @@ def empty() -> None:
         cursor.execute("TRUNCATE players_player, matches_match, matches_revision RESTART IDENTITY CASCADE")
 
 
+def insert(model: Any, names: tuple[str, ...], values: Iterable[Any], count: int, **same: Any) -> None:
+    """Rows of a model by COPY: the values of the columns named, and of all others `same` or the defaults."""
+    from players import rows
+
+    others = tuple(field.attname for field in model._meta.concrete_fields if field.attname not in {"id", *names})
+    rest = tuple(getattr(model(**same), name) for name in others)
+
+    class Rows(rows.Each):
+        def __len__(self) -> int:
+            return count
+
+    rows.write(rows.Insert(model, (*names, *others), Rows(lambda value: (*value, *rest), values)))
+
+
 def new_players(count: int) -> None:
     """Players with the ids 1 to `count`."""
-    from django.db import connection
+    from players.models import Player
 
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "INSERT INTO players_player (id, name, name_key, slug, time_zone, language, created_at) "
-            "SELECT n, 'Player ' || n, 'player ' || n, 'player-' || n, 'UTC', 'en', now() FROM generate_series(1, %s) n",
-            [count],
-        )
-        cursor.execute("ANALYZE players_player")
+    names = ((n, f"Player {n}", f"player {n}", f"player-{n}") for n in range(1, count + 1))
+    insert(Player, ("id", "name", "name_key", "slug"), names, count)
