@@ -8,6 +8,7 @@ PYTHONS := $(PYTHON) python3.14 python3.13 python3.12 python3.11 python3
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check --require-hashes
 RUNTIME := $(VENV)/.runtime-installed
 DEV := $(VENV)/.dev-installed
+BENCH := $(VENV)/.bench-installed
 
 HOST ?=
 PORT ?=
@@ -52,7 +53,7 @@ lint: $(DEV)  ## style, types, imports between the apps, templates, missing migr
 format: $(DEV)  ## put the code into the style that lint wants
 	@$(PY) -m ruff check --fix-only --quiet; $(PY) -m ruff format
 
-bench: $(DEV)  ## how fast it is
+bench: $(BENCH)  ## how fast it is (ARGS="compute decay" for some of it; ARGS=--keep puts the tables into docs/performance.md)
 	@exec $(PY) -m benchmarks $(ARGS)
 
 messages: $(DEV)  ## gather new strings into the catalogues (this needs GNU gettext) and compile what is translated
@@ -60,7 +61,7 @@ messages: $(DEV)  ## gather new strings into the catalogues (this needs GNU gett
 	$(PY) -m babel.messages.frontend compile --directory locale --domain django
 
 pins: $(DEV)  ## renew requirements*.txt from requirements*.in
-	for name in requirements requirements-dev; do \
+	for name in requirements requirements-dev requirements-bench; do \
 	  $(PY) -m uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	    --no-emit-index-url --no-emit-find-links --output-file $$name.txt $$name.in || exit 1; \
 	done
@@ -85,3 +86,8 @@ $(DEV): requirements-dev.txt | $(PY)
 	@echo "Installing what the site and its tests need ..."
 	@$(PIP) -r requirements-dev.txt
 	@touch $@ $(RUNTIME)
+
+$(BENCH): requirements-bench.txt $(DEV)
+	@echo "Installing what the benchmarks compare with ..."
+	@$(PIP) -r requirements-bench.txt
+	@touch $@
