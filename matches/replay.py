@@ -149,11 +149,11 @@ def _played(condition: Q) -> Generator[tuple[Played, str], None, None]:
         yield Played(MatchKey(ended_at, timed, sequence, match_id), tuple(row[1] for row in seats), result), not_counted
 
 
-def stored_lines(pool: Pool, since: MatchKey | None, also: Collection[int]) -> Iterator[tuple[int, Line]]:
-    """The lines of the pool's history, with their ids, of all matches from a place in the order on and of the matches `also`."""
+def stored_lines(pool: Pool, since: MatchKey | None) -> Iterator[tuple[int, Line]]:
+    """The lines of the pool's history, with their ids, of all counted matches from a place in the order on."""
     lines = RatingChange.objects.filter(rating__pool=pool)
     if since is not None:
-        lines = RatingChange.objects.filter(_counted("match__", pool, since) | Q(match__in=also))
+        lines = RatingChange.objects.filter(_counted("match__", pool, since))
     for row in stream(lines.values_list("id", *ledger.LINE_FIELDS)):
         yield row[0], Line._make(row[1:])
 
@@ -181,7 +181,7 @@ def recalculate(
     # By whose they will be; the lines themselves name whose they are.
     stored = {
         (line.match_id, taken_over.get((line.match_id, line.player_id), line.player_id)): (pk, line)
-        for pk, line in stored_lines(pool, since, instead.keys())
+        for pk, line in stored_lines(pool, since)
     }
     states = answer.states
     start = _Starts(pool, since, [line for _, line in stored.values()], instead, openings or {})
