@@ -114,7 +114,9 @@ class _Corrections(Change):
     def plan(self, pool: Pool, now: datetime) -> Plan:
         """Check the corrections against the stored matches. Raises BatchRefused, Conflict."""
         ids = [correction.match.pk for correction in self.corrections]
-        stored = {match.pk: match for match in Match.objects.filter(pk__in=ids).prefetch_related("participants__player")}
+        again = any(correction.void is False for correction in self.corrections)
+        matches = Match.objects.filter(pk__in=ids).prefetch_related("participants__player" if again else "participants")
+        stored = {match.pk: match for match in matches}
         self._check_versions(stored)
         self.matches = [stored[pk] for pk in ids]
         entries = [self._entry(correction, stored[correction.match.pk]) for correction in self.corrections]
@@ -180,7 +182,7 @@ class _Corrections(Change):
                 match.participants.all().delete()
                 Participant.objects.bulk_create(self.seats[match.pk])
                 seated.update(seat.player_id for seat in self.seats[match.pk])
-        if hold_players(seated):
+        if seated and hold_players(seated):
             raise Overtaken
 
     def impossible(self, refused: Refused) -> Exception:

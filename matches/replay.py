@@ -399,7 +399,8 @@ def catch_up(
             if gone := stored.pop((key.id, player_id), None):
                 _seated(pool, answer.states, player_id, key, pool.rating_system.start)
                 later.gone.append(gone)
-    write_history(pool, later, now, revision_id)
+    if later.writes:
+        write_history(pool, later, now, revision_id)
     answer.new += later.new
     answer.changed += later.changed
     answer.gone += later.gone
