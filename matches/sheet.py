@@ -68,7 +68,7 @@ def sheet(match_id: int, reader: Player | None) -> Sheet:
         match=match,
         seats=seats,
         columns=tuple(columns),
-        why_not=why_not_counted(match.pool.rating_system, match, seats),
+        why_not=why_not_counted(match.pool.system_at(match.ended_at), match, seats),
         counted=counted,
         explained=terms is not None,
         notes=tuple(notes_of(match, published.values())),
@@ -84,7 +84,7 @@ def _terms(match: Match, seats: tuple[Participant, ...], lines: dict[int, Rating
     """The terms of every seat, or None where they would not give the stored changes."""
     before = [Seat(lines[seat.player_id].before, lines[seat.player_id].experience_before) for seat in seats]
     try:
-        terms = match.pool.rating_system.explain(before, match.result(seats))
+        terms = match.pool.system_at(match.ended_at).explain(before, match.result(seats))
     except Refused:
         return None
     if any(own[-1].value != lines[seat.player_id].change for own, seat in zip(terms, seats, strict=True)):

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
@@ -23,6 +23,7 @@ from players.pages.pools import all_pools, ratings_of
 from players.pages.profile import Profile, profile
 from players.pages.ranking import ranking
 from players.pages.reader import page
+from players.services import find_by_address
 
 LAST_PAGE = 1_000_000
 THEME_SECONDS = 365 * 24 * 3600
@@ -41,10 +42,13 @@ def cashier(request: HttpRequest, reader: Player | None, pool_slug: str | None =
 @require_safe
 @page
 def player(request: HttpRequest, reader: Player | None, slug: str, pool_slug: str | None = None) -> HttpResponse:
-    """What everybody may know of a player."""
-    if not slug.isprintable():  # a NUL character is an error to PostgreSQL
-        raise Http404(_("There is no such player."))
-    shown = get_object_or_404(Player, slug=slug)
+    """What everybody may know of a player. An address that he had before leads to the present one."""
+    try:
+        shown, is_current = find_by_address(slug)
+    except Player.DoesNotExist:
+        raise Http404(_("There is no such player.")) from None
+    if not is_current:
+        return redirect("player_pool", shown.slug, pool_slug) if pool_slug else redirect("player", shown.slug)
     return render(request, "players/player.html", {"reader": reader, **_rating_page(request, shown, pool_slug, _player_address)})
 
 

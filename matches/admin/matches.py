@@ -301,5 +301,5 @@ def change_text(line: RatingChange, pool: Pool) -> str:
 
 
 def not_counted_sentence(match: Match) -> str:
-    found = match.pool.rating_system.not_counted(match.result())
+    found = match.pool.system_at(match.ended_at).not_counted(match.result())
     return reason(match.not_counted, found.values if found else None)

@@ -95,7 +95,7 @@ def _played(player: Player, pool: Pool, seats: list[Any]) -> Played:
     rounded = own.change is not None and not adds_up(own, pool)
     published = (own.published_before, own.published_change, own.published_after)
     revised = own.published_after is not None and shown_otherwise((own.before, own.change, own.after), published, pool)
-    return Played(match, own, others, why_not_counted(pool.rating_system, match, seats), rounded, revised)
+    return Played(match, own, others, why_not_counted(pool.system_at(match.ended_at), match, seats), rounded, revised)
 
 
 def shown_otherwise(values: Sequence[float | None], published: Sequence[float], pool: Pool) -> bool:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from players.models import Player, Pool, Rating
+from django.db.models import Exists, OuterRef
+
+from players.models import Era, Player, Pool, Rating
 
 
 def all_pools() -> list[Pool]:
-    """Every pool with its tiers. Two queries."""
-    return list(Pool.objects.prefetch_related("tiers"))
+    """Every pool with its tiers, and whether its rules have changed. Two queries."""
+    eras = Era.objects.filter(pool=OuterRef("pk"))
+    return list(Pool.objects.annotate(has_eras=Exists(eras)).prefetch_related("tiers"))
 
 
 def ratings_of(player: Player | None) -> dict[int, Rating]:

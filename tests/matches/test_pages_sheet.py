@@ -161,7 +161,7 @@ def test_the_number_of_queries_is_the_same_for_two_and_for_four(client: Client) 
     ([two],) = [played("tics", Result(scores=(1.0, 0.0)))]
     table = [*Player.objects.order_by("pk"), *create_players(["Guest 1", "Guest 2"])]
     [four] = complete(pool_of("freewhist"), Entry(players=table, result=Result(places=(1, 2, 3, 4), deals=8), ended_at=DAY_ONE))
-    assert queries_of(client, two.get_absolute_url()) == queries_of(client, four.get_absolute_url()) == 5
+    assert queries_of(client, two.get_absolute_url()) == queries_of(client, four.get_absolute_url()) == 6
 
 
 def test_a_date_alone_is_shown_as_that_date_to_every_reader() -> None:

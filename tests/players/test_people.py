@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 from django.contrib.contenttypes.models import ContentType
 from django.core.exceptions import ValidationError
 from django.core.management import CommandError, call_command
+from django.test import Client
 
 from matches.corrections import Correction, correct
 from matches.merging import merge
@@ -197,3 +198,12 @@ def test_the_commands() -> None:
     ):
         with pytest.raises(CommandError, match=named):
             run(*words)
+
+
+def test_an_old_address_leads_to_the_present_page(client: Client) -> None:
+    player = create_player("Vera")
+    rename_player(player, "Vera Holm")
+    assert client.get("/players/vera/")["Location"] == "/players/vera-holm/"
+    assert client.get("/players/vera/fibs/")["Location"] == "/players/vera-holm/fibs/"
+    assert client.get("/players/vera-holm/").status_code == 200
+    assert client.get("/players/nobody/").status_code == 404
