@@ -51,7 +51,7 @@ class Sheet:
 
 
 def sheet(match_id: int, reader: Player | None) -> Sheet:
-    """The sheet of a match. Raises Match.DoesNotExist. Five queries, and one more for one whose players were corrected; the
+    """The sheet of a match. Raises Match.DoesNotExist. Six queries, and one more for one whose players were corrected; the
     reader's column comes first."""
     match = Match.objects.select_related("pool").get(pk=match_id)
     seats = tuple(match.participants.select_related("player").order_by("seat"))
