@@ -70,6 +70,7 @@ class Recalculation:
     gone: list[tuple[int, Line]] = field(default_factory=list)
     states: dict[int, Running] = field(default_factory=dict)
     matches: int = 0
+    caught_up: set[int] = field(default_factory=set)
 
     @property
     def writes(self) -> int:
@@ -365,19 +366,21 @@ def catch_up(
     """Rate anew what was completed since the recalculation was begun: the matches whose lines have ids above its mark.
 
     `also` are completed matches that had no lines by then and may count by now; with `by_new_rules` matches are rated anew also
-    where the recalculation moved none of their players. The caller holds the pool exclusively and has written the
-    recalculation's history. Raises Overtaken where a match comes before one that the recalculation has rated.
+    where the recalculation moved none of their players. The caller has written the recalculation's history, and holds the pool
+    exclusively the last time: until then it can be called to take up what is there already. Raises Overtaken where a match comes
+    before one that the recalculation has rated.
     """
     assert answer.mark is not None
-    settled = {line.match_id for line in answer.new}.union(answer.instead)
+    settled = {line.match_id for line in answer.new}.union(answer.instead, answer.caught_up)
     fresh = RatingChange.objects.filter(rating__pool=pool, pk__gt=answer.mark).values_list("id", *ledger.LINE_FIELDS)
     stored = {
         (line.match_id, line.player_id): (pk, line)
-        for pk, *values in fresh.iterator(chunk_size=FETCH)
+        for pk, *values in stream(fresh)
         for line in (Line(*values),)
         if line.match_id not in settled
     }
     ids = sorted({match_id for match_id, _ in stored}.union(also))
+    answer.caught_up.update(ids)
     matches = sorted((played, not_counted) for played, not_counted in some_matches(pool, ids))
     later = Recalculation(answer.since, states=answer.states)
     for (key, player_ids, result), not_counted in matches:

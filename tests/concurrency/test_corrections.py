@@ -160,3 +160,27 @@ def test_an_untouched_pool_is_no_ones_business() -> None:
         correct(pool, [Correction(matches[0], void=True)], reason="annulled", now=NOW)
     assert_whole(pool, 10, counted=9)
     assert_whole(other, 1)
+
+
+def test_what_is_completed_between_the_two_times_of_catching_up_is_rated_once() -> None:
+    pool, players = pool_of("fibs"), people(6)
+    matches = complete_matches(pool, a_season(players[:4], 20), now=NOW)
+    catch_up, calls = replay.catch_up, []
+
+    def overtaken(*arguments: Any, **more: Any) -> None:
+        catch_up(*arguments, **more)
+        calls.append(len(calls))
+        if len(calls) == 1:
+            # Two who were rated again already, one of them against somebody whom nothing has moved yet, and two of the latter.
+            elsewhere(lambda: complete_match(pool, won(players[0], players[1], at(70)), now=NOW))
+            elsewhere(lambda: complete_match(pool, won(players[4], players[0], at(71)), now=NOW))
+            elsewhere(lambda: complete_match(pool, won(players[4], players[5], at(72)), now=NOW))
+
+    def season() -> None:
+        complete_match(pool, won(players[4], players[5], at(60)), now=NOW)
+        complete_match(pool, won(players[0], players[5], at(61)), now=NOW)
+
+    with between(season), mock.patch.object(replay, "catch_up", overtaken):
+        correct(pool, [Correction(matches[0], void=True)], reason="annulled", now=NOW)
+    assert len(calls) == 2
+    assert_whole(pool, 25, counted=24)
