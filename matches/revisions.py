@@ -39,10 +39,13 @@ def with_matches(revisions: QuerySet[Revision]) -> QuerySet[Any]:
 
 
 def notes_of(match: Match, published: Iterable[PublishedChange]) -> list[Note]:
-    """The revisions of a match and of what was published of it, the last one first. One query, and one more for the names of
-    players who were corrected."""
+    """The revisions of a match, and the first and the last ones of what was published of it; the last one first.
+
+    One query, and one more for the names of players who were corrected.
+    """
+    by = {revision_id for row in published for revision_id in (row.first_revision_id, row.revision_id)}
     about = Revision.matches.through.objects.filter(match=match)
-    named = Q(pk__in=about.values("revision")) | Q(pk__in={row.revision_id for row in published})
+    named = Q(pk__in=about.values("revision")) | Q(pk__in=by)
     revisions = list(with_matches(Revision.objects.filter(named)).annotate(own=Exists(about.filter(revision=OuterRef("pk")))))
     details = {revision.pk: _of_result(revision, match) for revision in revisions if revision.own}
     players = names_in(details.values())

@@ -362,7 +362,7 @@ def _mark_published(
         for chunk in chunks(sorted(restored)):
             PublishedChange.objects.filter(pk__in=chunk).delete()
     if revision_id is not None:
-        if marked:  # what is revised once more has the reason of the last revision
+        if marked:  # these are revised once more
             again = {line[:2] for _, old, line in changed if old[SAID] != line[SAID]}
             again.update(line[:2] for line in (*new, *(line for _, line in gone)))
             for chunk in chunks([pk for key, (pk, _) in marked.items() if key in again and pk not in restored]):
@@ -370,8 +370,9 @@ def _mark_published(
         # By whose line it is now, with what it said before.
         was = [(line, old) for _, old, line in changed if old[SAID] != line[SAID] and line[:2] not in marked]
         was += [(line, line) for _, line in gone if line[:2] not in marked]
-        names = ("rating_id", "revision_id", "match_id", "player_id", *PUBLISHED_FIELDS)
-        marks = rows.Each(lambda both: (rating_ids[both[0].player_id], revision_id, *both[0][:2], *both[1][SAID]), was)
+        by = (revision_id, revision_id)
+        names = ("rating_id", "revision_id", "first_revision_id", "match_id", "player_id", *PUBLISHED_FIELDS)
+        marks = rows.Each(lambda both: (rating_ids[both[0].player_id], *by, *both[0][:2], *both[1][SAID]), was)
         rows.write(rows.Insert(PublishedChange, names, marks))
 
 

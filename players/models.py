@@ -390,7 +390,7 @@ class RatingChange(models.Model):
 class PublishedChange(models.Model):
     """What a line of the history said before a revision changed it or took it away. Written by `players.ledger` alone.
 
-    It goes when a later revision makes the line what it was.
+    It goes when a later revision makes the line what it was. Between its first and its last revision there may be others.
     """
 
     rating = models.ForeignKey(Rating, on_delete=models.PROTECT, related_name="published", verbose_name=_("rating"))
@@ -403,6 +403,9 @@ class PublishedChange(models.Model):
     experience_after = models.PositiveIntegerField(_("experience after, as published"))
     revision = models.ForeignKey(
         "matches.Revision", on_delete=models.PROTECT, related_name="published", verbose_name=_("last revised by")
+    )
+    first_revision = models.ForeignKey(
+        "matches.Revision", on_delete=models.PROTECT, related_name="+", db_index=False, verbose_name=_("first revised by")
     )
 
     class Meta:

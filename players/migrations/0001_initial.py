@@ -158,6 +158,7 @@ class Migration(migrations.Migration):
                 ('match', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='published', to='matches.match', verbose_name='match')),
                 ('player', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='players.player', verbose_name='player')),
                 ('revision', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='published', to='matches.revision', verbose_name='last revised by')),
+                ('first_revision', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='matches.revision', verbose_name='first revised by')),
                 ('rating', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='published', to='players.rating', verbose_name='rating')),
             ],
             options={

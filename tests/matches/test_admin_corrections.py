@@ -652,7 +652,7 @@ def test_the_pages_have_a_fixed_number_of_queries(client: Client, season: Any) -
         ],
         now=NOW,
     )
-    assert count() == few and max(few) <= 40, few
+    assert count() == few and max(few) <= 45, few
     assert values(pool)
 
 

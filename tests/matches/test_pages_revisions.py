@@ -123,7 +123,9 @@ def test_a_revision_below_the_shown_digits_says_so(client: Client, season: Any) 
     revision = Revision.objects.create(pool=pool, kind="late", made_at=NOW)
     fields = {name: getattr(line, name) for name in ("before", "change", "after", "experience_before", "experience_after")}
     fields["before"] += 1e-9
-    PublishedChange.objects.create(rating=line.rating, match=line.match, player=line.player, revision=revision, **fields)
+    PublishedChange.objects.create(
+        rating=line.rating, match=line.match, player=line.player, revision=revision, first_revision=revision, **fields
+    )
     page = text(client, matches[11])
     assert "Revised by less than the digits that are shown." in page and "published as" not in page
     assert not any("Revised" in row for row in list_of(client, line.player, pool))
@@ -150,17 +152,18 @@ def test_a_match_entered_late_says_so_on_its_page_and_on_the_later_ones(client: 
     assert f"Match {late.pk}" in text(client, mark.match) and "entered late, 1 Jun 2026" in text(client, mark.match)
 
 
-def test_the_last_revision_is_the_one_that_is_named(client: Client, season: Any) -> None:
+def test_the_first_and_the_last_revision_are_named(client: Client, season: Any) -> None:
     pool, _, matches = season
     correct(pool, [edited(matches[0], length=17)], reason="first", now=NOW)
     mark = PublishedChange.objects.order_by("-match_id").first()
     assert mark is not None
     correct(pool, [edited(fresh(matches[0]), length=19)], reason="second", now=NOW)
+    correct(pool, [edited(fresh(matches[0]), length=15)], reason="third", now=NOW)
     page = text(client, mark.match)
-    assert "“second”" in page and "“first”" not in page
+    assert page.index("“third”") < page.index("“first”") and "“second”" not in page
     assert f"published as {format_rating(mark.after, 2)}" in page  # as it was published, not as it was revised first
     both = text(client, matches[0])
-    assert both.index("“second”") < both.index("“first”")
+    assert both.index("“third”") < both.index("“second”") < both.index("“first”")
 
 
 def test_several_matches_are_counted(client: Client, season: Any) -> None:
