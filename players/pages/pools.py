@@ -10,7 +10,10 @@ from players.models import Era, Player, Pool, Rating
 def all_pools() -> list[Pool]:
     """Every pool with its tiers, and whether its rules have changed. Two queries."""
     eras = Era.objects.filter(pool=OuterRef("pk"))
-    return list(Pool.objects.annotate(has_eras=Exists(eras)).prefetch_related("tiers"))
+    pools = list(Pool.objects.annotate(changed=Exists(eras)).prefetch_related("tiers"))
+    for pool in pools:
+        pool.has_eras = pool.changed
+    return list[Pool](pools)
 
 
 def ratings_of(player: Player | None) -> dict[int, Rating]:
