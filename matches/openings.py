@@ -97,4 +97,6 @@ def _ratings(pool: Pool, player_ids: Collection[int]) -> dict[int, Rating]:
 
 
 def _opening(rating: Rating | None) -> Opening | None:
-    return None if rating is None else Opening(rating.opening, rating.opening_experience, rating.opened_on)
+    if rating is None or not rating.brought:
+        return None
+    return Opening(rating.opening, rating.opening_experience, rating.opened_on)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from datetime import datetime
 from functools import wraps
 from typing import Any, TypeVar, cast
 
@@ -29,7 +28,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
-from players import ledger, systems
+from players import ledger
 from players.formatting import format_change, format_rating, is_provisional
 from players.forms import FixedPoolForm, NewPoolForm, PoolForm, TierForm
 from players.locks import hold_pool
@@ -265,7 +264,7 @@ class PoolAdmin(SiteAdmin):
             return
         now = timezone.now()
         if "parameters" in form.changed_data:
-            start_anew(form.instance, form.initial["parameters"], now)
+            ledger.reopen(form.instance, now)
         decays = form.instance.rating_system.standing_params is not None
         if {"parameters", "shown_decimals"} & set(form.changed_data) or (
             decays and any(tiers.has_changed() for tiers in formsets)
@@ -279,16 +278,6 @@ class PoolAdmin(SiteAdmin):
             sent["_continue"] = "1"
             request.POST = sent  # type: ignore[assignment]
         return super().response_add(request, obj, post_url_continue)
-
-
-def start_anew(pool: Pool, old_parameters: dict[str, Any], now: datetime) -> None:
-    """Give those who brought no rating along the start of the pool's new parameters. No match of the pool is counted."""
-    system = systems.get(pool.system)
-    unplayed = Rating.objects.filter(
-        pool=pool, opening=system.from_json(old_parameters).start, opening_experience=0, opened_on=None
-    )
-    opening = ledger.Opening(system.from_json(pool.parameters).start, 0, None)
-    ledger.set_openings(pool, dict.fromkeys(unplayed.values_list("player_id", flat=True), opening), now)
 
 
 def has_counted_matches(pool: Pool) -> bool:

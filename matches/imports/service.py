@@ -207,7 +207,7 @@ class _Import:
         return playing
 
     def _why_not_counted(self, code: str, entry: Entry) -> str:
-        reason = self.pool.rating_system.not_counted(entry.result)
+        reason = self.pool.system_at(entry.ended_at).not_counted(entry.result)
         return wording.reason(code, reason.values if reason else None)
 
     def _any_late(self, candidates: Iterable[Candidate]) -> bool:

@@ -16,7 +16,7 @@ from django.urls import reverse
 from matches.completion import complete_match
 from matches.models import Match
 from matches.verify import verify
-from players.ledger import Opening, set_openings
+from players.ledger import Opening, lock_ratings, set_openings
 from players.models import Player, Pool, Rating, RatingChange, Tier
 from players.services import create_player, create_players
 from tests.building import DAY_ONE, NOW, complete, people, pool_of, won
@@ -209,7 +209,8 @@ def test_a_pool_that_cannot_be_is_refused(client: Client, change: dict[str, str]
 
 def test_parameters_of_a_pool_without_counted_matches_can_change(client: Client) -> None:
     pool, (one, two) = pool_of("fibs"), people(2)
-    set_openings(pool, {one.pk: Opening(1500, 0, None), two.pk: Opening(1710, 400, DAY_ONE.date())}, NOW)
+    lock_ratings(pool, [one.pk], NOW)
+    set_openings(pool, {two.pk: Opening(1710, 400, DAY_ONE.date())}, NOW)
     response = client.post(url("pool", "change", pool.pk), pool_data(pool, parameters='{"start": 1800, "ramp": null}'))
     assert response.status_code == 302
     pool = pool_of("fibs")
