@@ -14,6 +14,7 @@ from matches.corrections import Correction
 from matches.entries import Conflict, differences
 from matches.forms import EntryForm, Trouble
 from matches.models import Match
+from matches.replay import Overtaken
 from matches.words import overtaken_sentence
 from players.models import Player
 
@@ -22,6 +23,10 @@ REASON_MAX = 1000
 
 class Unchanged(Exception):
     """What was sent is what is stored."""
+
+
+def busy_sentence() -> str:
+    return _("Others were writing all the time. Nothing was changed; please try again.")
 
 
 def reason_field() -> forms.CharField:
@@ -43,7 +48,7 @@ class ReasonForm(forms.Form):
 class CorrectionForm(EntryForm):
     """A match that was completed or voided, to be corrected: the form of entry, filled in, with a reason."""
 
-    trouble: Trouble | Unchanged | None = None  # type: ignore[misc,assignment]
+    trouble: Trouble | Unchanged | Overtaken | None = None  # type: ignore[misc,assignment]
     status = None  # type: ignore[assignment]
     entry_token = None  # type: ignore[assignment]
     reason = reason_field()
@@ -69,9 +74,11 @@ class CorrectionForm(EntryForm):
             raise Unchanged
         return Correction(Match(pk=self.instance.pk, version=version), entry=entry)
 
-    def _show(self, trouble: Trouble | Unchanged) -> None:
+    def _show(self, trouble: Trouble | Unchanged | Overtaken) -> None:
         if isinstance(trouble, Unchanged):
             self.add_error(None, _("This is how the match is stored already: nothing would change."))
+        elif isinstance(trouble, Overtaken):
+            self.add_error(None, busy_sentence())
         elif isinstance(trouble, Conflict):
             self.add_error(None, overtaken_sentence(trouble))
         else:

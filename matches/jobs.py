@@ -24,6 +24,7 @@ from django.utils.translation import gettext as _
 from matches.corrections import Correction, Move, Moved, Preview, affected, correct, made_before, preview
 from matches.entries import BatchRefused, Conflict, Entry
 from matches.models import CorrectionJob, Match
+from matches.replay import Overtaken
 from matches.words import overtaken_sentence
 from players import wording
 from players.models import Player, Pool
@@ -122,7 +123,7 @@ def run(job_id: int, report: Callable[[int, int], None] | None = None) -> Correc
                 job.status = Status.DONE
             except Moved as moved:
                 _store_preview(job, moved.preview, again=True)
-    except (OperationalError, InterfaceError):
+    except (OperationalError, InterfaceError, Overtaken):
         raise  # the sweep tries again
     except Exception as error:
         # A worker that was lost between the writing and the last lines here had done it.

@@ -7,6 +7,7 @@ sees that first. It is completed as every match is, by `matches.completion`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from django.db import transaction
@@ -22,6 +23,7 @@ from players import ledger
 from players.ledger import MatchKey
 from players.locks import hold_pool
 from players.models import Pool, Rating
+from players.services import present_players
 
 NO_ID = 2**63 - 1
 """Stands for the id of a match that is not stored: it will come after all that are."""
@@ -31,8 +33,9 @@ def is_late(pool: Pool, entry: Entry, *, now: datetime) -> bool:
     """Whether the entry, if it counts, ended an hour ago or longer and a later match of its players is rated already.
 
     False for one that `complete_match` will not store: it was stored by a first click, or its open match is not as it was read.
-    Raises Refused where it is no possible result. At most four queries.
+    Raises Refused where it is no possible result. At most five queries.
     """
+    entry = _present(entry)
     check_entry(pool, entry, openings_of(pool, [entry]), now=now)
     ended = instant_of(entry) if entry.timed else instant_of(entry) + timedelta(days=1)
     if now - ended < LATE or pool.system_at(instant_of(entry)).not_counted(normal(entry.result)):
@@ -46,7 +49,7 @@ def is_late(pool: Pool, entry: Entry, *, now: datetime) -> bool:
 def preview(pool: Pool, entry: Entry, *, now: datetime, progress: Callable[[int], None] | None = None) -> Preview:
     """What completing the entry would do. Writes nothing. Raises Refused."""
     with snapshot():
-        pool = Pool.objects.get(pk=pool.pk)
+        pool, entry = Pool.objects.get(pk=pool.pk), _present(entry)
         check_entry(pool, entry, openings_of(pool, [entry]), now=now)
         played = Played(_key(entry), tuple(player.pk for player in entry.players), normal(entry.result))
         answer = replay.recalculate(pool, played.key, instead={played.key.id: played}, progress=progress)
@@ -64,6 +67,11 @@ def complete(pool: Pool, entry: Entry, *, token: str, now: datetime) -> Match:
         if is_late(pool, entry, now=now) and (seen := preview(pool, entry, now=now)).token != token:
             raise Moved(seen)
         return complete_match(pool, entry, now=now, exclusive=True)
+
+
+def _present(entry: Entry) -> Entry:
+    """The entry as it will be stored: one who was merged into another is that other."""
+    return replace(entry, players=present_players(entry.players))
 
 
 def _key(entry: Entry) -> MatchKey:

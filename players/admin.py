@@ -30,12 +30,14 @@ from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from players import ledger
 from players.formatting import format_change, format_rating, is_provisional
-from players.forms import FixedPoolForm, NewPoolForm, PoolForm, TierForm
+from players.forms import FixedPoolForm, NewPoolForm, OrganiserForm, PoolForm, TierForm
 from players.locks import hold_pool
-from players.models import Player, Pool, Rating, RatingChange, Tier
+from players.models import Organiser, Player, Pool, Rating, RatingChange, Tier
 from players.names import clean_name, name_key
 from players.pages.reader import reader_of, zone_of
+from players.permissions import ENTER
 from players.services import create_player, create_pool
+from players.staff import PoolByPool, may_here
 from players.templatetags.ratings import ended
 from players.wording import system_label
 
@@ -179,6 +181,11 @@ class PlayerAdmin(ByPlayerName, SiteAdmin):
     def get_fields(self, request: HttpRequest, obj: Player | None = None) -> Any:
         return self.fields if obj else ("name", "user", "time_zone", "language")
 
+    def has_view_permission(self, request: HttpRequest, obj: Player | None = None) -> bool:
+        """Whoever enters the matches of a pool may also look up who plays."""
+        looks_up = obj is None and request.resolver_match is not None and request.resolver_match.url_name == "autocomplete"
+        return super().has_view_permission(request, obj) or (looks_up and may_here(request, ENTER))
+
     @admin.display(description=gettext_lazy("ratings"))
     def rated(self, player: Player) -> SafeString:
         query = f"player__id__exact={player.pk}"
@@ -197,6 +204,15 @@ class PlayerAdmin(ByPlayerName, SiteAdmin):
 class TierInline(admin.TabularInline):
     model = Tier
     form = TierForm
+    extra = 0
+
+
+class OrganiserInline(FindsRows, admin.TabularInline):
+    """Who sees, enters and corrects the matches of a pool without rights in all pools. He needs a login with staff status."""
+
+    model = Organiser
+    form = OrganiserForm
+    autocomplete_fields = ("user",)
     extra = 0
 
 
@@ -229,7 +245,7 @@ class PoolAdmin(SiteAdmin):
         return super().get_form(request, obj, change, **kwargs)
 
     def get_inlines(self, request: HttpRequest, obj: Pool | None) -> Any:
-        return [TierInline] if obj else []
+        return [TierInline, OrganiserInline] if obj else []
 
     @admin.display(description=gettext_lazy("rating system"), ordering="system")
     def system_name(self, pool: Pool) -> str:
@@ -267,7 +283,7 @@ class PoolAdmin(SiteAdmin):
             ledger.reopen(form.instance, now)
         decays = form.instance.rating_system.standing_params is not None
         if {"parameters", "shown_decimals"} & set(form.changed_data) or (
-            decays and any(tiers.has_changed() for tiers in formsets)
+            decays and any(rows.has_changed() for rows in formsets if rows.model is Tier)
         ):
             ledger.refresh_standings(form.instance.pk, now)
 
@@ -285,7 +301,8 @@ def has_counted_matches(pool: Pool) -> bool:
 
 
 @admin.register(Rating)
-class RatingAdmin(ByPlayerName, ReadOnlyAdmin):
+class RatingAdmin(PoolByPool, ByPlayerName, ReadOnlyAdmin):
+    seen_with = ("players.view_rating",)
     list_display = ("player", "pool", "shown_rating", "shown_standing", "experience", "matches", "settled", "last_ended_at")
     list_filter = ("pool",)
     list_select_related = ("player", "pool")
@@ -337,7 +354,9 @@ class RatingAdmin(ByPlayerName, ReadOnlyAdmin):
 
 
 @admin.register(RatingChange)
-class RatingChangeAdmin(ByPlayerName, ReadOnlyAdmin):
+class RatingChangeAdmin(PoolByPool, ByPlayerName, ReadOnlyAdmin):
+    seen_with = ("players.view_ratingchange",)
+    to_pool = "rating__pool"
     list_display = (
         "shown_match",
         "player",
@@ -367,6 +386,9 @@ class RatingChangeAdmin(ByPlayerName, ReadOnlyAdmin):
         "score",
         "expected",
     )
+
+    def pool_id_of(self, row: RatingChange) -> int:
+        return row.rating.pool_id
 
     @admin.display(description=gettext_lazy("match"), ordering="match_id")
     def shown_match(self, change: RatingChange) -> SafeString:

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from players import systems
-from players.models import Pool, Tier
+from players.models import Organiser, Pool, Tier
 from players.systems.base import RATING_LIMIT
 from players.wording import system_label
 
@@ -88,7 +88,26 @@ class PoolForm(FixedPoolForm):
     parameters = ParametersField(label=gettext_lazy("Parameters"), widget=AdminTextareaWidget(attrs={"rows": 24}))
 
 
-class TierForm(forms.ModelForm):
+class OfPoolForm(forms.ModelForm):
+    """A row on the page of a pool. What is unique there takes in the pool, which Django leaves out of its check of such a row:
+    the same row sent twice would be an error of the database."""
+
+    def _post_clean(self) -> None:
+        super()._post_clean()  # type: ignore[misc]
+        if not self.errors:
+            try:
+                self.instance.validate_constraints()
+            except forms.ValidationError as error:
+                self._update_errors(error)  # type: ignore[attr-defined]
+
+
+class OrganiserForm(OfPoolForm):
+    class Meta:
+        model = Organiser
+        fields = ("user",)
+
+
+class TierForm(OfPoolForm):
     threshold = forms.FloatField(
         label=capfirst(Tier._meta.get_field("threshold").verbose_name), min_value=-RATING_LIMIT, max_value=RATING_LIMIT
     )

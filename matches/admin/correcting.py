@@ -25,15 +25,17 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from matches import jobs
 from matches.admin.previews import sent_on, shown
-from matches.admin.rights import may_correct
-from matches.correction_forms import ReasonForm, Unchanged
+from matches.correction_forms import ReasonForm, Unchanged, busy_sentence
 from matches.corrections import Correction, Moved, Preview, affected, correct, made_before, preview
 from matches.entries import BatchRefused, Conflict
 from matches.models import Match, Revision
+from matches.replay import Overtaken
 from matches.words import overtaken_sentence
 from players.admin import SiteAdmin, in_own_zone
 from players.formatting import format_number
 from players.models import Pool
+from players.permissions import CORRECT
+from players.staff import may_here
 from players.systems.base import Refused
 from players.wording import refusal
 
@@ -77,13 +79,15 @@ class CorrectsMatches(SiteAdmin):
         return {name: action for name, action in super().get_actions(request).items() if name != "delete_selected"}
 
     def has_correct_permission(self, request: HttpRequest, obj: Match | None = None) -> bool:
-        return may_correct(request.user, obj.pool if obj else None)
+        return may_here(request, CORRECT, obj.pool_id if obj else None)
 
     # --- Edit ---
 
     @in_own_zone
     def correct_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """The form of entry for a match that was completed, with a reason; then its preview."""
+        if not self.has_correct_permission(request):
+            raise PermissionDenied
         match = self.get_object(request, unquote(object_id))
         if match is None:
             return self._get_obj_does_not_exist_redirect(request, self.opts, object_id)  # type: ignore[attr-defined]
@@ -99,7 +103,7 @@ class CorrectsMatches(SiteAdmin):
             return response if proposal is None else self._go_on(request, proposal)
         except BatchRefused as batch:
             request.trouble = batch.refused  # type: ignore[attr-defined]
-        except (Refused, Conflict, Unchanged) as trouble:
+        except (Refused, Conflict, Unchanged, Overtaken) as trouble:
             request.trouble = trouble  # type: ignore[attr-defined]
         return admin.ModelAdmin.changeform_view(self, request, object_id)
 
@@ -150,13 +154,18 @@ class CorrectsMatches(SiteAdmin):
             form.add_error(None, f"#{corrections[batch.index].match.pk} · {refusal(batch.refused)}")
         except Conflict as conflict:
             form.add_error(None, overtaken_sentence(conflict))
+        except Overtaken:
+            form.add_error(None, busy_sentence())
         return self._reason_page(request, form, matches, void=void)
 
     def _wrong_choice(self, request: HttpRequest, matches: Sequence[Match], *, void: bool, known: bool = False) -> str:
-        """What keeps the matches from being voided together, or from counting again; "" where nothing does.
+        """What keeps the matches from being voided together, or from counting again; "" where nothing does. Raises
+        PermissionDenied.
 
         Those that are `known`, with their versions, were fit when they were chosen: what happened since is a conflict.
         """
+        if not self.has_correct_permission(request):
+            raise PermissionDenied
         if not matches:
             return _("There are no such matches.")
         if not all(self.has_correct_permission(request, match) for match in matches):
@@ -194,7 +203,7 @@ class CorrectsMatches(SiteAdmin):
     # --- Preview, and done ---
 
     def _go_on(self, request: HttpRequest, proposal: Proposal) -> HttpResponse:
-        """Show what the proposal would move, make it a job, or make it. Raises BatchRefused, Conflict."""
+        """Show what the proposal would move, make it a job, or make it. Raises BatchRefused, Conflict, Overtaken."""
         pool, corrections = proposal.pool, proposal.corrections
         if "_confirm" in request.POST:
             try:

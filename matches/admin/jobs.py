@@ -21,9 +21,10 @@ from django.utils.translation import gettext_lazy
 from matches import jobs
 from matches.admin.correcting import change_url, log_correction
 from matches.admin.previews import shown
-from matches.admin.rights import may_correct
 from matches.models import CorrectionJob, Match, Revision
 from players.admin import ReadOnlyAdmin, in_own_zone
+from players.permissions import CORRECT
+from players.staff import PoolByPool, may_here
 
 Status = CorrectionJob.Status
 REASON_SHOWN = 60
@@ -32,11 +33,12 @@ RUNNING = (Status.PREVIEWING, Status.APPLYING)
 
 
 @admin.register(CorrectionJob)
-class CorrectionJobAdmin(ReadOnlyAdmin):
+class CorrectionJobAdmin(PoolByPool, ReadOnlyAdmin):
     """The list of the jobs, and the page of one: there it is confirmed or withdrawn. Nothing else is changed here."""
 
     list_display = ("made_at", "status", "kind", "pool", "chosen", "why", "total", "made_by")
     list_filter = ("status", "pool")
+    seen_with = (CORRECT,)
     list_select_related = ("pool", "made_by")
 
     def get_urls(self) -> list[Any]:
@@ -44,9 +46,6 @@ class CorrectionJobAdmin(ReadOnlyAdmin):
             "<path:object_id>/progress/", self.admin_site.admin_view(self.progress_view), name="matches_correctionjob_progress"
         )
         return [progress, *super().get_urls()]
-
-    def has_view_permission(self, request: HttpRequest, obj: CorrectionJob | None = None) -> bool:
-        return may_correct(request.user, obj.pool if obj else None) or super().has_view_permission(request, obj)
 
     @admin.display(description=gettext_lazy("kind"))
     def kind(self, job: CorrectionJob) -> str:
@@ -66,10 +65,10 @@ class CorrectionJobAdmin(ReadOnlyAdmin):
     # --- The page of one ---
 
     def form_view(self, request: HttpRequest, object_id: str | None = None, *args: Any, **kwargs: Any) -> Any:
-        job = self.get_object(request, unquote(object_id)) if object_id else None
+        if object_id is None or not self.has_view_permission(request):
+            raise PermissionDenied  # none is added here
+        job = self.get_object(request, unquote(object_id))
         if job is None:
-            if not self.has_add_permission(request) and object_id is None:
-                raise PermissionDenied
             return self._get_obj_does_not_exist_redirect(request, self.opts, object_id)  # type: ignore[attr-defined]
         if not self.has_view_permission(request, job):
             raise PermissionDenied
@@ -88,13 +87,13 @@ class CorrectionJobAdmin(ReadOnlyAdmin):
             "advance": jobs.progress_of(job),
             "preview": shown(job.pool, seen, job.preview["moved"]) if seen else None,
             "again": job.status == Status.PREVIEWED and job.preview.get("again", False),
-            "may_decide": may_correct(request.user, job.pool),
+            "may_decide": may_here(request, CORRECT, job.pool_id),
         }
         return TemplateResponse(request, "admin/matches/correctionjob/job.html", context)
 
     def _decide(self, request: HttpRequest, job: CorrectionJob) -> HttpResponse:
         """Confirm the job, or withdraw it."""
-        if not may_correct(request.user, job.pool):
+        if not may_here(request, CORRECT, job.pool_id):
             raise PermissionDenied
         here = HttpResponseRedirect(request.path)
         if "_withdraw" in request.POST:

@@ -36,6 +36,8 @@ from players.formatting import format_change, format_rating
 from players.models import Pool, RatingChange
 from players.names import clean_name, name_key
 from players.pages.outcomes import outcome
+from players.permissions import CORRECT, ENTER, SEE
+from players.staff import PoolByPool, may_here
 from players.systems.base import Refused
 from players.templatetags.ratings import ended
 from players.wording import reason
@@ -58,7 +60,7 @@ class CountedFilter(admin.SimpleListFilter):
 
 
 @admin.register(Match)
-class MatchAdmin(CorrectsMatches):
+class MatchAdmin(PoolByPool, CorrectsMatches):
     """Matches: entered under one of the pools, completed once, and corrected with a reason from then on."""
 
     list_display = ("__str__", "shown_end", "shown_outcome", "kind", "stake", "status", "counted", "entered_by")
@@ -67,6 +69,7 @@ class MatchAdmin(CorrectsMatches):
     search_fields = ("id",)  # see get_search_results
     search_help_text = gettext_lazy("Part of a player's name, or the number of a match.")
     ordering = ("-id",)
+    seen_with = (SEE, CORRECT)
 
     # --- The list ---
 
@@ -97,13 +100,17 @@ class MatchAdmin(CorrectsMatches):
 
     # --- What may be done ---
 
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        pool = pool_of(request, None)
+        return may_here(request, ENTER, pool.pk if pool else None)
+
     def has_change_permission(self, request: HttpRequest, obj: Match | None = None) -> bool:
         """A match that is not finished can be changed on its page; another one is corrected. What is sent for that one was not
         finished when its form was opened: that is no matter of rights, and the service tells what happened meanwhile."""
         if is_correcting(request):
             return self.has_correct_permission(request, obj)
         changeable = obj is None or obj.status == Match.Status.OPEN or request.method == "POST"
-        return changeable and super().has_change_permission(request, obj)
+        return changeable and self.has_correct_permission(request, obj)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return (obj is None or obj.status == Match.Status.OPEN) and super().has_delete_permission(request, obj)
@@ -167,7 +174,7 @@ class MatchAdmin(CorrectsMatches):
             **self.admin_site.each_context(request),
             "title": _("Enter a match: in which pool?"),
             "opts": self.opts,
-            "pools": Pool.objects.all(),
+            "pools": [pool for pool in Pool.objects.all() if may_here(request, ENTER, pool.pk)],
         }
         return TemplateResponse(request, "admin/matches/match/pools.html", context)
 

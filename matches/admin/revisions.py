@@ -14,18 +14,20 @@ from django.utils.translation import gettext_lazy
 
 from matches.admin.jobs import REASON_SHOWN, numbered
 from matches.admin.previews import MATCHES, changes_of
-from matches.admin.rights import may_correct
 from matches.models import Revision
 from matches.revisions import with_matches
 from players.admin import ReadOnlyAdmin
 from players.names import clean_name
+from players.permissions import CORRECT
+from players.staff import PoolByPool
 
 
 @admin.register(Revision)
-class RevisionAdmin(ReadOnlyAdmin):
+class RevisionAdmin(PoolByPool, ReadOnlyAdmin):
     list_display = ("made_at", "kind", "pool", "concerned", "why", "changes", "made_by")
     list_filter = ("pool", "kind")
     list_select_related = ("pool", "made_by")
+    seen_with = ("matches.view_revision", CORRECT)
     search_fields = ("id",)  # see get_search_results
     search_help_text = gettext_lazy("The number of a match, or part of a reason.")
     fields = ("kind", "pool", "made_at", "made_by", "reason", "changes", "concerned", "what")
@@ -43,9 +45,6 @@ class RevisionAdmin(ReadOnlyAdmin):
             through = Revision.matches.through.objects.filter(match=int(number))
             return queryset.filter(pk__in=through.values("revision")), False
         return (queryset.filter(reason__icontains=term) if term else queryset), False
-
-    def has_view_permission(self, request: HttpRequest, obj: Revision | None = None) -> bool:
-        return may_correct(request.user, obj.pool if obj else None) or super().has_view_permission(request, obj)
 
     @admin.display(description=gettext_lazy("matches"))
     def concerned(self, revision: Any) -> SafeString | str:

@@ -15,8 +15,8 @@ from matches.models import Match, Participant
 from players.admin import FindsRows
 from players.formatting import format_change, format_number, format_rating
 from players.models import Pool, RatingChange
-
-ADD_OR_CHANGE = ("matches.add_match", "matches.change_match")
+from players.permissions import CORRECT, ENTER
+from players.staff import may_here
 
 
 def pool_of(request: HttpRequest, match: Match | None) -> Pool | None:
@@ -82,7 +82,8 @@ class SeatInline(FindsRows, admin.TabularInline):
         return True
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return any(map(request.user.has_perm, ADD_OR_CHANGE))
+        pool = pool_of(request, obj)
+        return pool is not None and any(may_here(request, permission, pool.pk) for permission in (ENTER, CORRECT))
 
     has_change_permission = has_add_permission
 

@@ -20,7 +20,9 @@ from matches.admin import correcting
 from matches.completion import complete_match, complete_matches
 from matches.corrections import Correction
 from matches.entries import Entry
+from matches.merging import merge
 from matches.models import Match, Participant, Revision
+from matches.replay import Overtaken
 from matches.verify import verify
 from players.formatting import format_rating
 from players.models import Player, Pool, PublishedChange, Rating, RatingChange
@@ -495,6 +497,13 @@ def test_a_second_click_finds_what_the_first_one_did(client: Client, season: Any
     assert Revision.objects.count() == 3 and LogEntry.objects.count() == 5 and verify(pool) == (26, None)
 
 
+def test_who_is_overtaken_each_time_is_asked_to_try_again(client: Client, season: Any) -> None:
+    _, _, matches = season
+    for page in (corrected(client, matches[4], length="12"), voided(client, matches[4])):
+        with untouched(), mock.patch.object(correcting, "correct", side_effect=Overtaken):
+            assert "Others were writing all the time. Nothing was changed" in press(client, page).text
+
+
 # --- Entered late ---
 
 
@@ -563,6 +572,20 @@ def test_a_late_match_that_is_impossible_is_refused_on_its_field(client: Client,
     with untouched():
         assert list(errors(client.post(enters, late_form(client, pool, players[:2], 3.5, length="0")))) == ["length"]
         assert list(errors(client.post(enters, late_form(client, pool, [players[0], players[0]], 3.5)))) == ["player 2"]
+
+
+def test_a_late_match_of_a_merged_player_is_previewed_as_that_of_the_player_he_is(
+    client: Client, enters: str, season: Any
+) -> None:
+    pool, players, _ = season
+    [duplicate] = create_players(["Player 1 again"])
+    form = late_form(client, pool, [duplicate, players[1]], 3.5)
+    merge(players[0], duplicate, reason="one person", now=NOW)
+    page = client.post(enters, form)
+    moves = {move.player: move.rating[1] for move in shown_preview(page).moves}
+    assert duplicate not in moves
+    assert press(client, page).status_code == 302 and verify(pool) == (31, None)
+    assert {player: Rating.objects.get(pool=pool, player=player).value for player in moves} == moves
 
 
 def test_an_open_match_that_is_completed_late_is_previewed(client: Client, enters: str, season: Any) -> None:

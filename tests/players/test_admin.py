@@ -17,7 +17,7 @@ from matches.completion import complete_match
 from matches.models import Match
 from matches.verify import verify
 from players.ledger import Opening, lock_ratings, set_openings
-from players.models import Player, Pool, Rating, RatingChange, Tier
+from players.models import Organiser, Player, Pool, Rating, RatingChange, Tier
 from players.services import create_player, create_players
 from tests.building import DAY_ONE, NOW, complete, people, pool_of, won
 from tests.matches.entering import queries
@@ -139,6 +139,8 @@ def pool_data(pool: Pool, **more: str) -> dict[str, str]:
         "provisional_below": "" if pool.provisional_below is None else str(pool.provisional_below),
         "tiers-TOTAL_FORMS": str(len(tiers)),
         "tiers-INITIAL_FORMS": str(len(tiers)),
+        "organisers-TOTAL_FORMS": "0",
+        "organisers-INITIAL_FORMS": "0",
     }
     for row, tier in enumerate(tiers):
         values = {"id": tier.pk, "pool": pool.pk, "name": tier.name, "threshold": tier.threshold}
@@ -279,8 +281,25 @@ def test_a_tier_that_cannot_be_is_refused(client: Client, change: dict[str, str]
     pool = pool_of("online-backgammon")
     data = pool_data(pool, **{f"tiers-{row}-{name}": value for name, value in change.items()})
     response = client.post(url("pool", "change", pool.pk), data)
-    [inline] = response.context["inline_admin_formsets"]
+    [inline, _] = response.context["inline_admin_formsets"]
     assert list(inline.formset.forms[row].errors) == list(change)
+
+
+def test_organisers_of_a_pool_are_named_on_its_page(client: Client) -> None:
+    pool, user = pool_of("fibs"), User.objects.create_user("vera", is_staff=True)
+    row = {"organisers-TOTAL_FORMS": "1", "organisers-0-user": str(user.pk), "organisers-0-pool": str(pool.pk)}
+    assert client.post(url("pool", "change", pool.pk), pool_data(pool, **row)).status_code == 302
+    assert [(one.user, one.pool) for one in Organiser.objects.all()] == [(user, pool)]
+    assert client.post(url("pool", "change", pool.pk), pool_data(pool, **row)).status_code == 200  # once is enough
+    assert Organiser.objects.count() == 1
+
+
+def test_a_new_tier_that_is_sent_twice_is_refused_the_second_time(client: Client) -> None:
+    pool = pool_of("fibs")
+    row = {"tiers-TOTAL_FORMS": "1", "tiers-0-name": "Master", "tiers-0-threshold": "1800", "tiers-0-pool": str(pool.pk)}
+    data = pool_data(pool, **row)
+    assert [client.post(url("pool", "change", pool.pk), data).status_code for _ in range(2)] == [302, 200]
+    assert pool.tiers.count() == 1
 
 
 def test_two_tiers_at_one_threshold_are_refused(client: Client) -> None:
