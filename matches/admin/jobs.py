@@ -39,6 +39,10 @@ class CorrectionJobAdmin(PoolByPool, ReadOnlyAdmin):
     list_display = ("made_at", "status", "kind", "pool", "chosen", "why", "total", "made_by")
     list_filter = ("status", "pool")
     seen_with = (CORRECT,)
+
+    class Media:
+        css = {"all": ["administration.css"]}
+
     list_select_related = ("pool", "made_by")
 
     def get_urls(self) -> list[Any]:
