@@ -198,7 +198,12 @@ def test_a_job_is_withdrawn_before_it_is_confirmed_and_not_after(client: Client,
     assert "organiser withdrew it" in client.get(page_of(job)).text
     assert jobs.run(job.pk).status == Status.FAILED  # a worker that comes late leaves it alone
     other = started(client, matches[4])
-    with mock.patch.object(jobs, "preview", side_effect=lambda *args, **more: decide(client, other, "_withdraw")):
+
+    def withdrawn(*args: Any, **more: Any) -> Any:
+        decide(client, other, "_withdraw")
+        return corrections.preview(*args, **more)
+
+    with mock.patch.object(jobs, "preview", withdrawn):
         jobs.run(other.pk)  # withdrawn while it is being previewed
     assert CorrectionJob.objects.get(pk=other.pk).status == Status.FAILED
     third = started(client, matches[5])
