@@ -23,9 +23,9 @@ from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from matches import late
 from matches.completion import complete_match, save_open
-from matches.entries import OUTCOME_FIELDS, Conflict, Entry, check_terms, described
+from matches.entries import Conflict, Entry, check_terms
 from matches.models import Match, Participant, Table
-from matches.words import label_of, value_in_words
+from matches.words import conflict_sentence
 from players.models import Player, Pool
 from players.systems.base import Refused, Result
 from players.wording import KIND_LABELS, refusal, refusal_rule
@@ -379,25 +379,6 @@ class SeatFormSet(BaseInlineFormSet):
 
     def places(self) -> list[int | None]:
         return [form.cleaned_data.get("place") for form in self.forms]
-
-
-# --- Conflicts ---
-
-
-def conflict_sentence(conflict: Conflict) -> str:
-    """Who saved a match meanwhile, and what is stored where that differs from what was sent."""
-    match = conflict.match
-    fields = dict.fromkeys("result" if name in OUTCOME_FIELDS else name for name in conflict.fields)
-    seats = list(match.participants.select_related("player"))
-    stored = described(match, seats) | {"pool": match.pool.name}
-    named = {seat.player_id: seat.player.name for seat in seats}
-    words = {
-        "who": match.entered_by or _("somebody"),
-        "stored": "; ".join(f"{label_of(name)}: {value_in_words(name, stored, named)}" for name in fields),
-    }
-    return (
-        _("%(who)s saved this match meanwhile. What you sent was not saved. It differs from what is stored: %(stored)s.") % words
-    )
 
 
 class TableForm(forms.ModelForm):

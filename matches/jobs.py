@@ -1,4 +1,4 @@
-"""Corrections in the background, for those that rate too many matches anew for a web request.
+"""Corrections and late matches in the background, where they rate too many matches anew for a web request.
 
 A job is a row: made in the request, previewed and then applied by a Celery task, which the row survives. A worker that is killed
 leaves the old ratings standing, and the sweep hands its job to another. Progress goes through the cache: nothing depends on it.
@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from decimal import Decimal
 from typing import Any
 
 from django.conf import settings
@@ -21,15 +20,17 @@ from django.db import InterfaceError, OperationalError, transaction
 from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 
+from matches import late
 from matches.corrections import Correction, Move, Moved, Preview, affected, correct, made_before, preview
 from matches.entries import BatchRefused, Conflict, Entry
-from matches.models import CorrectionJob, Match
-from matches.replay import Overtaken
-from matches.words import overtaken_sentence
+from matches.job_rows import corrections_of, kind_of, late_entry, late_row, rows_of
+from matches.models import CorrectionJob, Revision
+from matches.replay import Overtaken, Progress
+from matches.words import conflict_sentence, overtaken_sentence
 from players import wording
 from players.models import Player, Pool
 from players.pages.reader import zone_of
-from players.systems.base import Result
+from players.systems.base import Refused
 
 logger = logging.getLogger(__name__)
 
@@ -44,13 +45,20 @@ Status = CorrectionJob.Status
 
 def start(pool: Pool, corrections: Sequence[Correction], *, reason: str, made_by: User | None = None) -> CorrectionJob:
     """Make the job and send it to the workers for its preview. Raises BatchRefused, Conflict."""
-    job = CorrectionJob.objects.create(
-        pool=pool,
-        corrections=[_to_json(correction) for correction in corrections],
-        reason=reason,
-        made_by=made_by,
-        total=affected(pool, corrections),
-    )
+    total = affected(pool, corrections)
+    return _start(pool=pool, corrections=rows_of(corrections), reason=reason, made_by=made_by, total=total)
+
+
+def start_late(pool: Pool, entry: Entry, *, made_by: User) -> CorrectionJob:
+    """The same for a match that is entered late, and possible. A second click finds the job that the first one made."""
+    known = CorrectionJob.objects.filter(corrections__0__entry__entry_token=str(entry.entry_token)).exclude(status=Status.FAILED)
+    if entry.entry_token is not None and (job := known.first()):
+        return job
+    return _start(pool=pool, corrections=[late_row(entry)], made_by=made_by, total=late.affected(pool, entry))
+
+
+def _start(**fields: Any) -> CorrectionJob:
+    job = CorrectionJob.objects.create(**fields)
     _send(job)
     return job
 
@@ -104,38 +112,24 @@ def run(job_id: int, report: Callable[[int, int], None] | None = None) -> Correc
         if report is not None:
             report(done, job.total)
 
-    corrections: list[Correction] = []
     try:
-        corrections = _from_json(job)
         if job.status == Status.PREVIEWING:
-            _store_preview(job, preview(job.pool, corrections, progress=progress))
+            _store_preview(job, _preview(job, progress))
         else:
-            assert job.preview is not None
-            try:
-                job.revision = correct(
-                    job.pool,
-                    corrections,
-                    reason=job.reason,
-                    made_by=job.made_by,
-                    token=job.preview["token"],
-                    progress=progress,
-                )
-                job.status = Status.DONE
-            except Moved as moved:
-                _store_preview(job, moved.preview, again=True)
+            _apply(job, progress)
+            job.status = Status.DONE
+    except Moved as moved:
+        _store_preview(job, moved.preview, again=True)
     except (OperationalError, InterfaceError, Overtaken):
         raise  # the sweep tries again
     except Exception as error:
-        # A worker that was lost between the writing and the last lines here had done it.
-        if corrections and status == Status.APPLYING:
-            job.revision = made_before(corrections, reason=job.reason, made_by=job.made_by)
-        job.status = Status.DONE if job.revision else Status.FAILED
-        job.error = "" if job.revision else _error(job, error)
+        job.status, job.error = Status.FAILED, _error(job, error)
     finally:
         cache.delete(_lock_key(job))
     # Where it was withdrawn meanwhile, it stays so.
     CorrectionJob.objects.filter(pk=job.pk, status=status).update(
         status=job.status,
+        corrections=job.corrections,
         preview=job.preview,
         total=job.total,
         revision=job.revision,
@@ -146,14 +140,41 @@ def run(job_id: int, report: Callable[[int, int], None] | None = None) -> Correc
     return job
 
 
+def _preview(job: CorrectionJob, progress: Progress) -> Preview:
+    entry = late_entry(job)
+    if entry is None:
+        return preview(job.pool, corrections_of(job), progress=progress)
+    return late.preview(job.pool, entry, now=timezone.now(), progress=progress)
+
+
+def _apply(job: CorrectionJob, progress: Progress) -> None:
+    """Make what was previewed. Where a worker was lost between the writing and the last lines of `run`, it is made already."""
+    assert job.preview is not None
+    entry, token = late_entry(job), job.preview["token"]
+    if entry is not None:
+        match = late.complete(job.pool, entry, token=token, now=timezone.now(), progress=progress)
+        job.corrections[0]["match"] = match.pk
+        job.revision = Revision.objects.filter(matches=match, kind=Revision.Kind.LATE).first()
+        return
+    corrections, by = corrections_of(job), {"reason": job.reason, "made_by": job.made_by}
+    try:
+        job.revision = correct(job.pool, corrections, **by, token=token, progress=progress)  # type: ignore[arg-type]
+    except Conflict:
+        job.revision = made_before(corrections, **by)  # type: ignore[arg-type]
+        if job.revision is None:
+            raise
+
+
 def _error(job: CorrectionJob, error: Exception) -> str:
     """Why a job failed, in the words of whoever started it."""
     reader: Player | None = getattr(job.made_by, "player", None)
     with translation.override(reader.language if reader else settings.LANGUAGE_CODE), timezone.override(zone_of(reader)):
         if isinstance(error, BatchRefused):
             return f"#{job.corrections[error.index]['match']} · {wording.refusal(error.refused)}"
+        if isinstance(error, Refused):
+            return wording.refusal(error)
         if isinstance(error, Conflict):
-            return overtaken_sentence(error)
+            return conflict_sentence(error) if kind_of(job) == Revision.Kind.LATE else overtaken_sentence(error)
         logger.error("correction %s failed", job.pk, exc_info=error)
         return _("The site made an error, which stands in its log. Nothing was written.")
 
@@ -199,11 +220,6 @@ def preview_of(job: CorrectionJob) -> Preview | None:
     return Preview(moves, stored["lines"], stored["matches"], stored["token"], stored.get("details", {}))
 
 
-def match_ids(job: CorrectionJob) -> list[int]:
-    """The matches that the job corrects."""
-    return [data["match"] for data in job.corrections]
-
-
 def _progress_key(job: CorrectionJob) -> str:
     return f"correction-progress-{job.pk}-{job.status}"
 
@@ -222,40 +238,3 @@ def _store_preview(job: CorrectionJob, seen: Preview, *, again: bool = False) ->
     job.preview = {"moves": moves, **numbers, "token": seen.token, "details": seen.details, "again": again}
     job.total = seen.matches
     job.status = Status.PREVIEWED
-
-
-def _to_json(correction: Correction) -> dict[str, Any]:
-    data: dict[str, Any] = {"match": correction.match.pk, "version": correction.match.version, "void": correction.void}
-    if (entry := correction.entry) is not None:
-        result = {name: getattr(entry.result, name) for name in Result.__slots__}
-        data["entry"] = {
-            "players": [player.pk for player in entry.players],
-            "ended_at": entry.ended_at.isoformat(),
-            "timed": entry.timed,
-            "sequence": entry.sequence,
-            "result": {**result, "stake": None if entry.result.stake is None else str(entry.result.stake)},
-        }
-    return data
-
-
-def _from_json(job: CorrectionJob) -> list[Correction]:
-    wanted = {pk for data in job.corrections for pk in data.get("entry", {}).get("players", ())}
-    players = Player.objects.in_bulk(wanted)
-    return [_correction(data, players) for data in job.corrections]
-
-
-def _correction(data: dict[str, Any], players: dict[int, Player]) -> Correction:
-    entry = None
-    if sent := data.get("entry"):
-        result = dict(sent["result"])
-        for name in ("scores", "places"):
-            result[name] = result[name] and tuple(result[name])
-        result["stake"] = None if result["stake"] is None else Decimal(result["stake"])
-        entry = Entry(
-            players=[players[pk] for pk in sent["players"]],
-            result=Result(**result),
-            ended_at=datetime.fromisoformat(sent["ended_at"]),
-            timed=sent["timed"],
-            sequence=sent["sequence"],
-        )
-    return Correction(Match(pk=data["match"], version=data["version"]), entry=entry, void=data["void"])

@@ -6,7 +6,6 @@ sees that first. It is completed as every match is, by `matches.completion`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -18,7 +17,7 @@ from matches.corrections import Moved, Preview, moves_of, snapshot
 from matches.entries import Entry, check_entry, instant_of, normal, openings_of
 from matches.models import Match
 from matches.rating import LATE
-from matches.replay import Played
+from matches.replay import Played, Progress
 from players import ledger
 from players.ledger import MatchKey
 from players.locks import hold_pool
@@ -46,7 +45,12 @@ def is_late(pool: Pool, entry: Entry, *, now: datetime) -> bool:
     return not _is_stored(entry) and _is_as_read(entry)
 
 
-def preview(pool: Pool, entry: Entry, *, now: datetime, progress: Callable[[int], None] | None = None) -> Preview:
+def affected(pool: Pool, entry: Entry) -> int:
+    """How many counted matches come after the entry, counted by index: all of them are rated anew."""
+    return replay.count_matches(pool, _key(entry))
+
+
+def preview(pool: Pool, entry: Entry, *, now: datetime, progress: Progress | None = None) -> Preview:
     """What completing the entry would do. Writes nothing. Raises Refused."""
     with snapshot():
         pool, entry = Pool.objects.get(pk=pool.pk), _present(entry)
@@ -56,7 +60,7 @@ def preview(pool: Pool, entry: Entry, *, now: datetime, progress: Callable[[int]
         return moves_of(pool, answer, now, {})
 
 
-def complete(pool: Pool, entry: Entry, *, token: str, now: datetime) -> Match:
+def complete(pool: Pool, entry: Entry, *, token: str, now: datetime, progress: Progress | None = None) -> Match:
     """Complete the entry where the pool is still as its preview showed it. Raises Moved, and what `complete_match` raises.
 
     A second click finds what the first one stored.
@@ -64,8 +68,10 @@ def complete(pool: Pool, entry: Entry, *, token: str, now: datetime) -> Match:
     with transaction.atomic():
         lock_open([entry])
         hold_pool(pool.pk, exclusive=True)
-        if is_late(pool, entry, now=now) and (seen := preview(pool, entry, now=now)).token != token:
-            raise Moved(seen)
+        if is_late(pool, entry, now=now):
+            seen = preview(pool, entry, now=now, progress=progress)
+            if seen.token != token:
+                raise Moved(seen)
         return complete_match(pool, entry, now=now, exclusive=True)
 
 

@@ -13,14 +13,14 @@ from django.utils.html import strip_tags
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
-from matches.entries import OUTCOME_FIELDS, Conflict
+from matches.entries import OUTCOME_FIELDS, Conflict, Entry, described, fill
 from matches.models import Match, Revision
 from players import wording
 from players.formatting import format_euros, format_number
 from players.ledger import chunks
-from players.models import Player
-from players.pages.outcomes import bare_outcome, names
-from players.templatetags.ratings import day, moment
+from players.models import Player, Pool
+from players.pages.outcomes import bare_outcome, names, outcome
+from players.templatetags.ratings import day, ended, moment
 
 NOTHING = "–"
 PLAIN_LABELS = ("pool", "status")
@@ -94,11 +94,33 @@ def _seats(values: Mapping[str, Any], named: Mapping[int, str]) -> list[Any]:
     ]
 
 
+def entry_in_words(pool: Pool, entry: Entry) -> str:
+    """How the match of an entry ended, and when: of one that need not be stored."""
+    match = Match()
+    return f"{outcome(match, fill(match, pool, entry))} · {strip_tags(ended(match))}"
+
+
 def names_in(details: Iterable[Mapping[str, list[Any]]]) -> dict[int, str]:
     """By id, the players who are named in what became of matches. One query, or none where nobody is."""
     ids = sorted({player_id for one in details for players in one.get("players", ()) for player_id in players})
     players = (pair for chunk in chunks(ids) for pair in Player.objects.filter(pk__in=chunk).values_list("pk", "name"))
     return dict(players)
+
+
+def conflict_sentence(conflict: Conflict) -> str:
+    """Who saved a match meanwhile, and what is stored where that differs from what was sent."""
+    match = conflict.match
+    fields = dict.fromkeys("result" if name in OUTCOME_FIELDS else name for name in conflict.fields)
+    seats = list(match.participants.select_related("player"))
+    stored = described(match, seats) | {"pool": match.pool.name}
+    named = {seat.player_id: seat.player.name for seat in seats}
+    words = {
+        "who": match.entered_by or _("somebody"),
+        "stored": "; ".join(f"{label_of(name)}: {value_in_words(name, stored, named)}" for name in fields),
+    }
+    return (
+        _("%(who)s saved this match meanwhile. What you sent was not saved. It differs from what is stored: %(stored)s.") % words
+    )
 
 
 def overtaken_sentence(conflict: Conflict) -> str:

@@ -28,7 +28,7 @@ from matches.admin.previews import sent_on, shown
 from matches.correction_forms import ReasonForm, Unchanged, busy_sentence
 from matches.corrections import Correction, Moved, Preview, affected, correct, made_before, preview
 from matches.entries import BatchRefused, Conflict
-from matches.models import Match, Revision
+from matches.models import CorrectionJob, Match, Revision
 from matches.replay import Overtaken
 from matches.words import overtaken_sentence
 from players.admin import SiteAdmin, in_own_zone
@@ -226,12 +226,14 @@ class CorrectsMatches(SiteAdmin):
         total = affected(pool, corrections)
         if total > jobs.SMALL:
             job = jobs.start(pool, corrections, reason=proposal.reason, made_by=request.user)  # type: ignore[arg-type]
-            sentence = _(
-                "This rates %(count)s matches anew, so it is done in the background. Nothing is written before you confirm."
-            )
-            self.message_user(request, sentence % {"count": format_number(total, 0)})
-            return HttpResponseRedirect(reverse("admin:matches_correctionjob_change", args=[job.pk]))
+            return self.job_response(request, job, total)
         return self._preview_page(request, proposal, preview(pool, corrections))
+
+    def job_response(self, request: HttpRequest, job: CorrectionJob, total: int) -> HttpResponse:
+        """To the page of a job that rates so many matches anew."""
+        sentence = _("This rates %(count)s matches anew, so it is done in the background. Nothing is written before you confirm.")
+        self.message_user(request, sentence % {"count": format_number(total, 0)})
+        return HttpResponseRedirect(reverse("admin:matches_correctionjob_change", args=[job.pk]))
 
     def _preview_page(self, request: HttpRequest, proposal: Proposal, seen: Preview, *, moved: bool = False) -> HttpResponse:
         button = {

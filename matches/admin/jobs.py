@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.template.loader import render_to_string
 from django.template.response import TemplateResponse
-from django.urls import path, reverse
+from django.urls import path
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.text import Truncator
@@ -21,9 +21,11 @@ from django.utils.translation import gettext_lazy
 from matches import jobs
 from matches.admin.correcting import change_url, log_correction
 from matches.admin.previews import shown
+from matches.job_rows import kind_of, late_entry, match_ids
 from matches.models import CorrectionJob, Match, Revision
+from matches.words import NOTHING, entry_in_words
 from players.admin import ReadOnlyAdmin, in_own_zone
-from players.permissions import CORRECT
+from players.permissions import CORRECT, ENTER
 from players.staff import PoolByPool, may_here
 
 Status = CorrectionJob.Status
@@ -38,7 +40,7 @@ class CorrectionJobAdmin(PoolByPool, ReadOnlyAdmin):
 
     list_display = ("made_at", "status", "kind", "pool", "chosen", "why", "total", "made_by")
     list_filter = ("status", "pool")
-    seen_with = (CORRECT,)
+    seen_with = (CORRECT, ENTER)
 
     class Media:
         css = {"all": ["administration.css"]}
@@ -57,7 +59,7 @@ class CorrectionJobAdmin(PoolByPool, ReadOnlyAdmin):
 
     @admin.display(description=gettext_lazy("matches"))
     def chosen(self, job: CorrectionJob) -> SafeString:
-        return numbered(jobs.match_ids(job))
+        return numbered(match_ids(job))
 
     @admin.display(description=gettext_lazy("reason"))
     def why(self, job: CorrectionJob) -> str:
@@ -86,18 +88,19 @@ class CorrectionJobAdmin(PoolByPool, ReadOnlyAdmin):
             "original": job,
             "job": job,
             "kind": kind_of(job).label,
-            "chosen": numbered(jobs.match_ids(job)),
+            "chosen": numbered(match_ids(job)),
+            "entered": entry_in_words(job.pool, entry) if (entry := late_entry(job)) else "",
             "running": job.status in RUNNING,
             "advance": jobs.progress_of(job),
             "preview": shown(job.pool, seen, job.preview["moved"]) if seen else None,
             "again": job.status == Status.PREVIEWED and job.preview.get("again", False),
-            "may_decide": may_here(request, CORRECT, job.pool_id),
+            "may_decide": may_here(request, needed_for(job), job.pool_id),
         }
         return TemplateResponse(request, "admin/matches/correctionjob/job.html", context)
 
     def _decide(self, request: HttpRequest, job: CorrectionJob) -> HttpResponse:
         """Confirm the job, or withdraw it."""
-        if not may_here(request, CORRECT, job.pool_id):
+        if not may_here(request, needed_for(job), job.pool_id):
             raise PermissionDenied
         here = HttpResponseRedirect(request.path)
         if "_withdraw" in request.POST:
@@ -105,8 +108,9 @@ class CorrectionJobAdmin(PoolByPool, ReadOnlyAdmin):
             if not jobs.withdraw(job, why):
                 self.message_user(request, _("It is confirmed or over already."), messages.WARNING)
         elif jobs.confirm(job, request.POST.get("token", "")):
-            matches = Match.objects.filter(pk__in=jobs.match_ids(job)).select_related("pool")
+            matches = Match.objects.filter(pk__in=match_ids(job)).select_related("pool")
             log_correction(request, list(matches), kind_of(job), job.reason)
+            self.log_change(request, job, _("Confirmed"))
         else:
             sentence = _("Nothing was confirmed: somebody was faster, or this is a newer preview. Look at it again.")
             self.message_user(request, sentence, messages.WARNING)
@@ -123,19 +127,15 @@ class CorrectionJobAdmin(PoolByPool, ReadOnlyAdmin):
         return JsonResponse({"state": job.status, "done": advance.done, "total": advance.total, "text": text.strip()})
 
 
-def kind_of(job: CorrectionJob) -> Revision.Kind:
-    void = job.corrections[0]["void"]
-    if void is None:
-        return Revision.Kind.EDIT
-    return Revision.Kind.VOID if void else Revision.Kind.UNVOID
-
-
 def numbered(match_ids: list[int]) -> SafeString:
     """A link to the match, or how many there are."""
+    if not match_ids:
+        return format_html("{}", NOTHING)
     if len(match_ids) == 1:
         return format_html('<a href="{}">#{}</a>', change_url(match_ids[0]), match_ids[0])
     return format_html("{}", _("%(count)s matches") % {"count": len(match_ids)})
 
 
-def job_url(job: CorrectionJob) -> str:
-    return reverse("admin:matches_correctionjob_change", args=[job.pk])
+def needed_for(job: CorrectionJob) -> str:
+    """The permission that it takes to confirm the job."""
+    return ENTER if kind_of(job) == Revision.Kind.LATE else CORRECT

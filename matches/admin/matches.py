@@ -22,13 +22,13 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, gettext_noop
 
-from matches import late
+from matches import jobs, late
 from matches.admin.correcting import CorrectsMatches, Proposal
 from matches.admin.seats import ResultInline, SeatInline, pool_of, trouble_of
 from matches.completion import delete_open
 from matches.correction_forms import CorrectionForm
 from matches.corrections import Moved, Preview
-from matches.entries import Conflict
+from matches.entries import Conflict, Entry
 from matches.forms import TERM_FIELDS, EnteredLate, EntryForm
 from matches.models import Match, Participant, Revision
 from players.admin import in_own_zone, listed
@@ -145,8 +145,7 @@ class MatchAdmin(PoolByPool, CorrectsMatches):
                 return admin.ModelAdmin.changeform_view(self, request, object_id, *args, **kwargs)
             except EnteredLate as entered:
                 # Outside of the transaction, which is rolled back: it may take a while to compute.
-                pool = entered.pool
-                return self._late_page(request, pool, late.preview(pool, entered.entry, now=timezone.now()))
+                return self._entered_late(request, entered.pool, entered.entry)
             except Moved as moved:
                 match = self.get_object(request, unquote(object_id)) if object_id else None
                 return self._late_page(request, pool_of(request, match), moved.preview, moved=True)
@@ -154,6 +153,13 @@ class MatchAdmin(PoolByPool, CorrectsMatches):
             # Nothing is left behind. Once more: the form takes it up as it would its own errors, and is shown with it.
             request.trouble = trouble  # type: ignore[attr-defined]
             return admin.ModelAdmin.changeform_view(self, request, object_id, *args, **kwargs)
+
+    def _entered_late(self, request: HttpRequest, pool: Pool, entry: Entry) -> HttpResponse:
+        """Show what a late match would move, or make it a job. Raises Refused."""
+        total = late.affected(pool, entry)
+        if total > jobs.SMALL:
+            return self.job_response(request, jobs.start_late(pool, entry, made_by=request.user), total)  # type: ignore[arg-type]
+        return self._late_page(request, pool, late.preview(pool, entry, now=timezone.now()))
 
     def _late_page(self, request: HttpRequest, pool: Pool | None, seen: Preview, *, moved: bool = False) -> HttpResponse:
         assert pool is not None

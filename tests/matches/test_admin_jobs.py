@@ -18,9 +18,21 @@ from matches.corrections import Correction
 from matches.models import CorrectionJob, Match, Revision
 from matches.replay import Overtaken
 from matches.verify import verify
-from players.models import Player, Pool
+from players.models import Player, Pool, Rating
 from tests.building import NOW, at, complete, people, pool_of, won
-from tests.matches.entering import correct_url, opened_form, queries, staff, void_url
+from tests.matches.entering import (
+    SOUND,
+    add_url,
+    change_url,
+    correct_url,
+    ended,
+    errors,
+    opened_form,
+    queries,
+    seated,
+    staff,
+    void_url,
+)
 from tests.matches.test_admin_corrections import corrected, press, untouched, voided
 from tests.matches.test_corrections import a_season, everything, fresh
 from tests.ratings_site.test_csp import Inline
@@ -91,7 +103,7 @@ def test_a_large_correction_is_previewed_confirmed_and_done_in_the_background(
     assert "Status: completed → <strong>voided</strong>" in page.text and Inline(page.text).found == []
 
     assert decide(client, job)["Location"] == page_of(job)
-    assert LogEntry.objects.get().change_message == "voided: annulled by the jury"
+    assert [line.change_message for line in LogEntry.objects.order_by("pk")] == ["voided: annulled by the jury", "Confirmed"]
     job.refresh_from_db()
     assert job.status == Status.APPLYING and everything(pool) == before
     assert "The old ratings stand until all is written" in client.get(page_of(job)).text
@@ -236,6 +248,106 @@ def test_the_progress_says_rate_and_time_left(client: Client, season: Any) -> No
         jobs.run(job.pk, report=lambda done, total: told.append(progress_of(client, job)))
     assert (told[0]["state"], told[0]["total"]) == ("applying", 26)
     assert told[1]["text"] == "All matches are rated. The history is being written."
+
+
+# --- Entered late ---
+
+
+@pytest.fixture
+def enters(client: Client) -> str:
+    client.force_login(staff("add_match", "change_match", "view_match", "view_player", name="enters"))
+    return add_url(pool_of("fibs"))
+
+
+def late_form(client: Client, players: list[Player], **more: str) -> dict[str, str]:
+    return {**opened_form(client, add_url(pool_of("fibs"))), **SOUND["fibs"], **ended(at(3.5)), **seated(players[:2]), **more}
+
+
+@pytest.mark.usefixtures("_small")
+def test_a_match_that_is_late_by_many_is_completed_in_the_background(client: Client, enters: str, season: Any) -> None:
+    pool, players, _ = season
+    before = everything(pool)
+    form = late_form(client, players, length="9")
+    response = client.post(enters, form)
+    job = CorrectionJob.objects.get()
+    assert response["Location"] == page_of(job) and job.total == 26
+    assert client.post(enters, form)["Location"] == page_of(job)  # a second click
+    jobs.run(job.pk)
+    page = client.get(page_of(job))
+    assert f"entered late: {players[0]} won against {players[1]}, match to 9" in page.text and "_confirm" in page.text
+    assert everything(pool) == before and Match.objects.count() == 30
+    moves = {move.player.pk: move.rating[1] for move in page.context["preview"].moves}
+    decide(client, job)
+    tasks.run_correction(job.pk)
+    tasks.run_correction(job.pk)
+    match = Match.objects.latest("pk")
+    job.refresh_from_db()
+    assert (job.status, job.revision, Match.objects.count()) == (Status.DONE, Revision.objects.get(), 31)
+    assert (match.entered_by, list(job.revision.matches.all())) == (job.made_by, [match])
+    assert moves == {player_id: Rating.objects.get(pool=pool, player=player_id).value for player_id in moves}
+    assert verify(pool) == (31, None)
+    page = client.get(page_of(job))
+    assert "It is done" in page.text and reverse("admin:matches_match_change", args=[match.pk]) in page.text
+    # The form once more finds what was stored.
+    assert client.post(enters, form)["Location"] == reverse("admin:matches_match_changelist")
+    assert Match.objects.count() == 31 and CorrectionJob.objects.count() == 1
+
+
+@pytest.mark.usefixtures("_small")
+def test_an_open_match_that_is_late_by_many_is_completed_in_the_background(client: Client, enters: str, season: Any) -> None:
+    pool, players, _ = season
+    client.post(enters, late_form(client, players, status="open", outcome=""))
+    match = Match.objects.get(status="open")
+    form = opened_form(client, change_url(match)) | {"status": "completed", "outcome": "2", **ended(at(3.5))}
+    client.post(change_url(match), form)
+    job = CorrectionJob.objects.get()
+    jobs.run(job.pk)
+    decide(client, job)
+    with mock.patch.object(jobs.CorrectionJob.objects, "filter", side_effect=SystemExit), pytest.raises(SystemExit):
+        jobs.run(job.pk)  # the worker is lost after the writing
+    assert jobs.run(job.pk).status == Status.DONE
+    assert fresh(match).status == "completed" and Match.objects.count() == 31 and verify(pool) == (31, None)
+
+
+@pytest.mark.usefixtures("_small")
+def test_a_late_job_that_has_moved_or_is_impossible_says_so(client: Client, enters: str, season: Any) -> None:
+    pool, players, _ = season
+    assert list(errors(client.post(enters, late_form(client, players, length="0")))) == ["length"]
+    client.post(enters, late_form(client, players))
+    job = CorrectionJob.objects.get()
+    jobs.run(job.pk)
+    complete_match(pool, won(players[0], players[1], at(90)), now=NOW)
+    before = everything(pool)
+    decide(client, job)
+    assert jobs.run(job.pk).status == Status.PREVIEWED and everything(pool) == before
+    assert "have moved since the preview" in client.get(page_of(job)).text
+    decide(client, job)
+    with mock.patch("players.ledger.RATING_LIMIT", 1503.0):
+        assert jobs.run(job.pk).status == Status.FAILED
+    assert "Rating: must be from" in client.get(page_of(job)).text and everything(pool) == before
+    # Given up, the form can be sent again.
+    client.post(enters, late_form(client, players))
+    assert CorrectionJob.objects.count() == 2
+
+
+@pytest.mark.usefixtures("_small")
+def test_a_late_job_whose_open_match_was_completed_meanwhile_says_by_whom(client: Client, enters: str, season: Any) -> None:
+    pool, players, _ = season
+    client.post(enters, late_form(client, players, status="open", outcome=""))
+    match = Match.objects.get(status="open")
+    form = opened_form(client, change_url(match)) | {"status": "completed", "outcome": "2", **ended(at(3.5))}
+    client.post(change_url(match), form)
+    job = CorrectionJob.objects.get()
+    jobs.run(job.pk)
+    other = User.objects.create(username="colleague")
+    complete_match(pool, won(*players[:2], at(95), match=match, entered_by=other), now=NOW)
+    before = everything(pool)
+    decide(client, job)
+    assert jobs.run(job.pk).status == Status.FAILED
+    assert "colleague saved this match meanwhile" in client.get(page_of(job)).text and everything(pool) == before
+
+
+# --- Who may ---
 
 
 def test_who_may_not_correct_sees_no_job(client: Client, season: Any) -> None:

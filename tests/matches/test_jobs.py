@@ -16,6 +16,7 @@ from matches import corrections, jobs, tasks
 from matches.completion import complete_match, complete_matches
 from matches.corrections import Correction
 from matches.entries import Entry
+from matches.job_rows import corrections_of
 from matches.models import CorrectionJob, Match, Revision
 from matches.verify import verify
 from players.models import Player, Pool
@@ -107,7 +108,7 @@ def test_entries_survive_the_journey_through_the_row() -> None:
     seats = list(match.participants.all())
     entry = Entry(players=players[::-1], result=match.result(seats), ended_at=at(1), timed=False, sequence=3)
     job = jobs.start(pool, [Correction(match, entry=entry)], reason="")
-    [read] = jobs._from_json(CorrectionJob.objects.get(pk=job.pk))
+    [read] = corrections_of(CorrectionJob.objects.get(pk=job.pk))
     assert read.entry == entry
 
 
