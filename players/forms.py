@@ -1,4 +1,4 @@
-"""The forms of the admin for pools and their tiers."""
+"""The forms of the admin for players, and for pools and their tiers."""
 
 from __future__ import annotations
 
@@ -13,9 +13,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from players import systems
-from players.models import Organiser, Pool, Tier
+from players.models import Organiser, Player, Pool, Tier
+from players.names import clean_name
+from players.services import merged_message
 from players.systems.base import RATING_LIMIT
 from players.wording import system_label
+
+REASON_MAX = 1000
 
 
 class ParametersField(forms.JSONField):
@@ -69,23 +73,12 @@ class NewPoolForm(forms.ModelForm):
         return {} if value is None and not self.data.get(self.add_prefix("parameters"), "").strip() else value
 
 
-class FixedPoolForm(forms.ModelForm):
-    """A pool with counted matches: what their changes were computed from stays."""
+class PoolForm(forms.ModelForm):
+    """A pool that is there. Its parameters are changed elsewhere, with a preview."""
 
     class Meta:
         model = Pool
-        fields = ("name", "slug", "game", "shown_decimals", "provisional_below")
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        if "slug" in self.fields:
-            self.fields["slug"].help_text = _("Part of the addresses of the pool's pages: links to them break when it changes.")
-
-
-class PoolForm(FixedPoolForm):
-    """A pool without counted matches."""
-
-    parameters = ParametersField(label=gettext_lazy("Parameters"), widget=AdminTextareaWidget(attrs={"rows": 24}))
+        fields = ("name", "game", "shown_decimals", "provisional_below")
 
 
 class OfPoolForm(forms.ModelForm):
@@ -115,3 +108,46 @@ class TierForm(OfPoolForm):
     class Meta:
         model = Tier
         fields = ("name", "threshold", "decays")
+
+
+def reason_field(**more: Any) -> forms.CharField:
+    return forms.CharField(
+        label=gettext_lazy("Reason"),
+        max_length=REASON_MAX,
+        widget=forms.Textarea(attrs={"rows": 2, "class": "vLargeTextField"}),
+        **more,
+    )
+
+
+class PlayerForm(forms.ModelForm):
+    """A player. Another name of one who is there needs a reason, which stays on record with it."""
+
+    is_renamed = False
+    reason = reason_field(
+        required=False,
+        help_text=gettext_lazy("Needed where the name changes; staff alone can read it. The old address leads to the new one."),
+    )
+
+    class Meta:
+        model = Player
+        fields = ("name", "user", "time_zone", "language")
+
+    def clean(self) -> Any:
+        values = super().clean() or {}
+        player, name = self.instance, clean_name(values.get("name") or "")
+        # The name that is stored, as the page showed it or not.
+        stored = Player.objects.filter(pk=player.pk).select_related("merged_into").first() if player.pk else None
+        if stored is None or not name or name == stored.name:
+            return values
+        self.is_renamed = True
+        if stored.merged_into is not None:
+            self.add_error("name", merged_message(stored))
+        elif "reason" in self.fields and not values.get("reason"):
+            self.add_error("reason", _("It is missing. Say why the name changes."))
+        return values
+
+
+class AnonymiseForm(forms.Form):
+    """That a player shall be anonymous, for good."""
+
+    reason = reason_field(help_text=gettext_lazy("Stays on record, without his names. Staff alone can read it."))

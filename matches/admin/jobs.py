@@ -24,7 +24,7 @@ from matches.admin.previews import shown
 from matches.job_rows import kind_of, late_entry, match_ids
 from matches.models import CorrectionJob, Match, Revision
 from matches.words import NOTHING, entry_in_words
-from players.admin import ReadOnlyAdmin, in_own_zone
+from players.admin import ReadOnlyAdmin, in_own_zone, moment_column
 from players.permissions import CORRECT, ENTER
 from players.staff import PoolByPool, may_here
 
@@ -38,7 +38,8 @@ RUNNING = (Status.PREVIEWING, Status.APPLYING)
 class CorrectionJobAdmin(PoolByPool, ReadOnlyAdmin):
     """The list of the jobs, and the page of one: there it is confirmed or withdrawn. Nothing else is changed here."""
 
-    list_display = ("made_at", "status", "kind", "pool", "chosen", "why", "total", "made_by")
+    made = moment_column(CorrectionJob, "made_at")
+    list_display = ("made", "status", "kind", "pool", "chosen", "why", "total", "made_by")
     list_filter = ("status", "pool")
     seen_with = (CORRECT, ENTER)
 

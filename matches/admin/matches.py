@@ -31,7 +31,7 @@ from matches.corrections import Moved, Preview
 from matches.entries import Conflict, Entry
 from matches.forms import TERM_FIELDS, EnteredLate, EntryForm
 from matches.models import Match, Participant, Revision
-from players.admin import in_own_zone, listed
+from players.admin import in_own_zone, listed, moment_column
 from players.formatting import format_change, format_rating
 from players.models import Pool, RatingChange
 from players.names import clean_name, name_key
@@ -42,7 +42,7 @@ from players.systems.base import Refused
 from players.templatetags.ratings import ended
 from players.wording import reason
 
-RECORD_FIELDS = ("entered_by", "created_at", "completed_at", "source", "external_id")
+RECORD_FIELDS = ("entered_by", "entered", "completed", "source", "external_id")
 
 
 class CountedFilter(admin.SimpleListFilter):
@@ -70,6 +70,7 @@ class MatchAdmin(PoolByPool, CorrectsMatches):
     search_help_text = gettext_lazy("Part of a player's name, or the number of a match.")
     ordering = ("-id",)
     seen_with = (SEE, CORRECT)
+    entered, completed = moment_column(Match, "created_at"), moment_column(Match, "completed_at")
 
     # --- The list ---
 

@@ -16,7 +16,7 @@ from matches.admin.jobs import REASON_SHOWN, numbered
 from matches.admin.previews import MATCHES, changes_of
 from matches.models import Revision
 from matches.revisions import with_matches
-from players.admin import ReadOnlyAdmin
+from players.admin import ReadOnlyAdmin, moment_column
 from players.names import clean_name
 from players.permissions import CORRECT
 from players.staff import PoolByPool
@@ -24,13 +24,14 @@ from players.staff import PoolByPool
 
 @admin.register(Revision)
 class RevisionAdmin(PoolByPool, ReadOnlyAdmin):
-    list_display = ("made_at", "kind", "pool", "concerned", "why", "changes", "made_by")
+    list_display = ("made", "kind", "pool", "concerned", "why", "changes", "made_by")
     list_filter = ("pool", "kind")
     list_select_related = ("pool", "made_by")
     seen_with = ("matches.view_revision", CORRECT)
     search_fields = ("id",)  # see get_search_results
     search_help_text = gettext_lazy("The number of a match, or part of a reason.")
-    fields = ("kind", "pool", "made_at", "made_by", "reason", "changes", "concerned", "what")
+    made = moment_column(Revision, "made_at")
+    fields = ("kind", "pool", "made", "made_by", "reason", "changes", "concerned", "what")
 
     class Media:
         css = {"all": ["administration.css"]}

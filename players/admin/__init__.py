@@ -1,0 +1,17 @@
+"""The admin of players, pools, ratings and the history of ratings."""
+
+from players.admin import people, pools, ratings
+from players.admin.base import ByPlayerName, FindsRows, ReadOnlyAdmin, SiteAdmin, in_own_zone, listed, moment_column
+
+__all__ = [
+    "ByPlayerName",
+    "FindsRows",
+    "ReadOnlyAdmin",
+    "SiteAdmin",
+    "in_own_zone",
+    "listed",
+    "moment_column",
+    "people",
+    "pools",
+    "ratings",
+]
