@@ -12,7 +12,7 @@ from django.contrib.auth import get_user_model
 from django.db import transaction
 
 from matches.completion import Entry, complete_matches
-from matches.models import Table
+from matches.tables import open_table, take_seat
 from players.models import Player, Pool
 from players.services import create_players
 from players.systems.base import Kind, Result, Seat
@@ -154,16 +154,18 @@ PLAYS: dict[str, Play] = {
 
 
 def _open_tables(pool: Pool, players: list[Player], dice: random.Random, now: datetime) -> None:
-    """Five waiting tables, one of them of a player whose rating is not settled."""
+    """Five waiting tables, one of them of a player whose rating is not settled; at a table of four somebody has joined."""
     uses = pool.rating_system.uses
-    for host in dice.sample(players[:12], 4) + [players[-1]]:
+    hosts = dice.sample(players[3:12], 4) + [players[-1]]
+    for number, host in enumerate(hosts):
         length = dice.choice((*LENGTHS, None)) if "stake" in uses else dice.choice(LENGTHS)
-        Table.objects.create(
-            pool=pool,
-            host=host,
+        terms = Result(
             length=length if "length" in uses else None,
             deals=dice.choice((12, 16, 24)) if "deals" in uses else None,
             stake=Decimal(dice.choice(STAKES)) if "stake" in uses else None,
             real_money=dice.random() < 0.7 if "stake" in uses else None,
-            opened_at=now - timedelta(minutes=dice.randrange(1, 25)),
         )
+        opened_at = now - timedelta(minutes=dice.randrange(1, 25))
+        table = open_table(pool, host, terms, max_difference=150 if number == 2 else None, now=opened_at)
+        if pool.rating_system.seats > 2 and number < 2:
+            take_seat(table.pk, players[12 + number], now=now - timedelta(minutes=1))

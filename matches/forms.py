@@ -24,10 +24,10 @@ from django.utils.translation import gettext_lazy, pgettext_lazy
 from matches import late
 from matches.completion import complete_match, save_open
 from matches.entries import Conflict, Entry, check_terms
-from matches.models import Match, Participant, Table
+from matches.models import Match, Participant, Table, TableSeat
 from matches.words import conflict_sentence
 from players.models import Player, Pool
-from players.systems.base import Refused, Result
+from players.systems.base import Kind, Refused, Result
 from players.wording import KIND_LABELS, refusal, refusal_rule
 
 Trouble = Refused | Conflict
@@ -386,15 +386,24 @@ class TableForm(forms.ModelForm):
 
     class Meta:
         model = Table
-        fields = ("pool", "host", "length", "deals", "stake", "real_money")
+        fields = ("pool", "host", "length", "deals", "stake", "real_money", "max_difference", "min_experience", "max_experience")
 
     def clean(self) -> dict[str, Any]:
         values = super().clean() or self.cleaned_data
         pool = values.get("pool")
         if pool is not None and not self.errors:
-            terms = {name: values.get(name) for name in ("length", "deals", "stake", "real_money")}
             try:
-                check_terms(pool, Result(**terms, kind="table"))
+                check_terms(pool, self.terms())
             except Refused as refused:
                 self.add_error(refused.field if refused.field in self.fields else None, beside(refused))
+            if TableSeat.objects.filter(lobby=pool, player=values["host"]).exists():
+                self.add_error("host", _("He has a seat at a table of this lobby already."))
         return values
+
+    def terms(self) -> Result:
+        """What is agreed, of a form without errors."""
+        agreed = {name: self.cleaned_data.get(name) for name in ("length", "deals", "stake", "real_money")}
+        return Result(**agreed, kind=Kind.TABLE.value)
+
+    def limits(self) -> dict[str, int | None]:
+        return {name: self.cleaned_data.get(name) for name in ("max_difference", "min_experience", "max_experience")}

@@ -10,6 +10,7 @@ from django.db.models import Count, F, FilteredRelation, Q
 from matches.models import Table
 from players.formatting import is_provisional
 from players.models import Pool
+from players.systems.base import Kind
 
 MOST_TABLES = 200
 """A page shows no more; who waits longest comes first."""
@@ -28,7 +29,7 @@ class Waiting:
 def waiting_tables(pool: Pool) -> tuple[Waiting, ...]:
     """The pool's waiting tables, the oldest first. One query."""
     tables = (
-        Table.objects.filter(pool=pool)
+        Table.objects.filter(pool=pool, kind=Kind.TABLE, status=Table.Status.WAITING)
         .select_related("host")
         .annotate(host_rating=FilteredRelation("host__ratings", condition=Q(host__ratings__pool=pool)))
         .annotate(rating=F("host_rating__value"), experience=F("host_rating__experience"))
@@ -44,5 +45,6 @@ def _waiting(pool: Pool, table: Table, rating: float | None, experience: int) ->
 
 def tables_by_pool(pools: Sequence[Pool]) -> list[tuple[Pool, int]]:
     """How many tables wait in each pool. One query."""
-    counts = dict(Table.objects.order_by().values_list("pool").annotate(Count("pk")))
+    waiting = Table.objects.filter(kind=Kind.TABLE, status=Table.Status.WAITING).order_by()
+    counts = dict(waiting.values_list("pool").annotate(Count("pk")))
     return [(pool, counts.get(pool.pk, 0)) for pool in pools]

@@ -21,8 +21,8 @@ from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
-from matches import replay, revising
-from matches.models import Match, Merge, Participant, Revision, Table
+from matches import replay, revising, tables
+from matches.models import Match, Merge, Participant, Revision
 from matches.replay import Overtaken, Played, Progress
 from matches.revising import Change, Details, Plan, Preview, locked_matches, played
 from players import ledger
@@ -221,7 +221,7 @@ class _Merging(_Moving):
         return {keep.pk: Opening(given.opening, given.opening_experience, given.opened_on)}
 
     def begin(self, *, reason: str, made_by: User | None, now: datetime) -> dict[str, Any]:
-        Table.objects.filter(host=self.duplicate_id).delete()
+        tables.withdraw(self.duplicate_id, now)
         login_id = Player.objects.values_list("user", flat=True).get(pk=self.duplicate_id)
         try:
             with transaction.atomic():
@@ -246,7 +246,7 @@ class _Merging(_Moving):
         keep, duplicate = held[self.keep_id], held[self.duplicate_id]
         check_apart(keep, duplicate)
         seated = Participant.objects.filter(player=duplicate).exists()
-        if seated or duplicate.user_id != self.merge.login_id or Table.objects.filter(host=duplicate).exists():
+        if seated or duplicate.user_id != self.merge.login_id or tables.waits(duplicate.pk):
             raise Overtaken
         login = duplicate.user
         duplicate.merged_into, duplicate.user = keep, None

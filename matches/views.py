@@ -54,3 +54,9 @@ def match(request: HttpRequest, reader: Player | None, match_id: int) -> HttpRes
     return render(
         request, "matches/match.html", {"reader": reader, "sheet": found, "match": found.match, "pool": found.match.pool}
     )
+
+
+@require_safe
+@page
+def table(request: HttpRequest, reader: Player | None, table_id: int) -> HttpResponse:
+    raise Http404

@@ -12,7 +12,8 @@ from django.test import Client
 from django.urls import reverse
 
 from matches.completion import Entry, complete_match, save_open
-from matches.models import Match, Table
+from matches.models import Lobby, Match, Table
+from matches.tables import open_table
 from players.models import Player
 from players.services import create_players
 from players.systems.base import Result
@@ -118,6 +119,9 @@ def table_data(slug: str, host: Player, **more: str) -> dict[str, str]:
         "deals": "",
         "stake": "",
         "real_money": "unknown",
+        "max_difference": "",
+        "min_experience": "",
+        "max_experience": "",
         **more,
     }
 
@@ -156,6 +160,8 @@ def test_a_table_is_opened_on_terms_of_the_pool(client: Client, slug: str) -> No
         ("crowns-cup", {"length": "5", "stake": "10"}, "real_money"),
         ("freewhist", {}, "deals"),
         ("tics", {"length": "5"}, "length"),
+        ("fibs", {"length": "5", "max_difference": "-1"}, "max_difference"),
+        ("fibs", {"length": "5", "min_experience": "1e400"}, "min_experience"),
         ("fibs", {"host": "x"}, "host"),
         ("fibs", {"host": "9" * 40}, "host"),
         ("fibs", {"pool": "x"}, "pool"),
@@ -171,16 +177,44 @@ def test_other_terms_are_refused_on_their_field(client: Client, slug: str, terms
 
 def test_a_host_waits_at_one_table_of_a_pool(client: Client) -> None:
     [host] = people(1)
-    Table.objects.create(pool=pool_of("fibs"), host=host, length=5)
+    open_table(pool_of("fibs"), host, Result(length=5))
     response = client.post(reverse("admin:matches_table_add"), table_data("fibs", host, length="7"))
     assert response.context["adminform"].form.errors
 
 
 def test_tables_are_found_with_a_fixed_number_of_queries(client: Client) -> None:
     players = people(12)
-    Table.objects.create(pool=pool_of("fibs"), host=players[0], length=5)
+    open_table(pool_of("fibs"), players[0], Result(length=5))
     few = queries(lambda: client.get(reverse(TABLES)))
     for player in players[1:]:
-        Table.objects.create(pool=pool_of("fibs"), host=player, length=5)
+        open_table(pool_of("fibs"), player, Result(length=5))
     assert queries(lambda: client.get(reverse(TABLES))) == few <= 8
     assert client.get(reverse(TABLES), {"q": "PLAYER 12"}).context["cl"].result_count == 1
+
+
+def test_tables_are_closed_from_the_list(client: Client) -> None:
+    players = people(3)
+    for player in players:
+        open_table(pool_of("fibs"), player, Result(length=5))
+    chosen = [table.pk for table in Table.objects.all()[:2]]
+    client.post(reverse(TABLES), {"action": "close", "_selected_action": chosen})
+    assert sorted(table.status for table in Table.objects.all()) == ["closed", "closed", "waiting"]
+    assert Table.objects.filter(closed_because="staff").count() == 2 and players[2].table_seats.exists()
+    shown = client.get(reverse("admin:matches_table_change", args=[chosen[0]]))
+    assert shown.status_code == 200 and "closed by an organiser" in shown.content.decode()
+    assert client.post(reverse("admin:matches_table_change", args=[chosen[0]]), {}).status_code == 403
+
+
+def test_what_a_lobby_goes_by_is_set_and_checked(client: Client) -> None:
+    pool = pool_of("fibs")
+    settings = {"table_minutes": 5, "invitation_hours": 2, "pairing_difference": 30, "pairing_widening": 0}
+    settings |= {"pairing_again_hours": 0, "pairing_minutes": 10}
+    assert client.post(reverse("admin:matches_lobby_add"), {"pool": pool.pk, **settings}).status_code == 302
+    lobby = Lobby.objects.get(pool=pool)
+    assert all(getattr(lobby, name) == value for name, value in settings.items())
+    page = reverse("admin:matches_lobby_change", args=[lobby.pk])
+    for name, value in (("table_minutes", 0), ("invitation_hours", 10**9), ("pairing_difference", -1), ("pairing_minutes", "x")):
+        assert list(client.post(page, {**settings, name: value}).context["adminform"].form.errors) == [name]
+    open_table(pool, people(1)[0], Result(length=5))
+    assert client.post(page, {**settings, "table_minutes": 7}).status_code == 302
+    assert Lobby.objects.values_list("table_minutes", "version").get() == (7, 1)

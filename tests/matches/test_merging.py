@@ -22,6 +22,7 @@ from matches.entries import Conflict, Entry
 from matches.merging import merge, preview_merge, preview_undo, undo_merge
 from matches.models import Match, Merge, Participant, Revision, Table
 from matches.parameters import set_parameters
+from matches.tables import challenge, open_table
 from matches.verify import verify
 from players import ledger
 from players.ledger import Opening
@@ -274,10 +275,12 @@ def test_addresses_logins_and_tables() -> None:
     login = User.objects.create(username="vera2")
     duplicate.user = login
     duplicate.save()
-    Table.objects.create(pool=pool, host=duplicate, length=5)
+    open_table(pool, duplicate, Result(length=5))
+    challenge(pool, third, duplicate, Result(length=5))
     merged = merge(keep, duplicate, reason="one", now=NOW)
     keep.refresh_from_db()
-    assert keep.user == login and find_by_address(duplicate.slug) == (keep, False) and not Table.objects.exists()
+    assert keep.user == login and find_by_address(duplicate.slug) == (keep, False)
+    assert [table.status for table in Table.objects.all()] == ["closed", "closed"] and not duplicate.table_seats.exists()
     assert find_by_address(keep.slug) == (keep, True)
     undo_merge(merged, reason="two", now=NOW)
     keep.refresh_from_db()

@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from matches.completion import Entry, complete_matches
 from matches.models import Table
+from matches.tables import open_table
 from players.models import Player
 from players.services import create_player, create_players
 from players.systems.base import Result
@@ -25,7 +26,7 @@ pytestmark = pytest.mark.django_db
 
 
 def waits(slug: str, host: Player, minutes: float = 5, **terms: Any) -> Table:
-    return Table.objects.create(pool=pool_of(slug), host=host, opened_at=timezone.now() - timedelta(minutes=minutes), **terms)
+    return open_table(pool_of(slug), host, Result(**terms), now=timezone.now() - timedelta(minutes=minutes))
 
 
 def play(slug: str, *entries: Entry) -> None:

@@ -1,0 +1,104 @@
+"""Players at the lobby's tables at the same time, on PostgreSQL."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+from django.core.exceptions import ValidationError
+
+from matches import tables
+from matches.models import Match, Participant, Table, TableSeat
+from matches.tables import invite, leave_table, offer_rematch, open_table, take_seat
+from players.systems.base import Result
+from tests.building import NOW, complete, people, pool_of, won
+from tests.concurrency.running import at_once
+
+pytestmark = [pytest.mark.concurrency, pytest.mark.django_db(transaction=True, serialized_rollback=True)]
+
+FIVE, DEALS = Result(length=5), Result(deals=16)
+
+
+def test_of_ten_who_take_the_last_seat_one_gets_it_and_the_others_are_told() -> None:
+    vera, *others = people(11)
+    table = open_table(pool_of("fibs"), vera, FIVE)
+    answers = at_once([lambda player=player: take_seat(table.pk, player) for player in others])
+    got = [answer for answer in answers if isinstance(answer, Table)]
+    told = [answer for answer in answers if isinstance(answer, ValidationError)]
+    assert len(got) == 1 and len(told) == 9 and {error.code for error in told} == {"full"}
+    assert Match.objects.count() == 1 and Participant.objects.count() == 2 and not TableSeat.objects.exists()
+
+
+def test_without_the_lock_two_matches_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The race that it is there for."""
+    vera, didrik, inger = people(3)
+    table = open_table(pool_of("fibs"), vera, FIVE)
+    both_have_read = threading.Barrier(2)
+
+    def unlocked(player_ids: Any, *table_ids: int) -> dict[int, Table]:
+        found = {one.pk: one for one in Table.objects.select_related("pool").filter(pk__in=table_ids)}
+        both_have_read.wait(timeout=60)
+        return found
+
+    monkeypatch.setattr(tables, "lock_tables", unlocked)
+    at_once([lambda: take_seat(table.pk, didrik), lambda: take_seat(table.pk, inger)])
+    assert Match.objects.count() == 2
+
+
+def test_eight_at_a_table_of_four() -> None:
+    players = people(9)
+    table = open_table(pool_of("freewhist"), players[0], DEALS)
+    answers = at_once([lambda player=player: take_seat(table.pk, player) for player in players[1:]])
+    assert sum(isinstance(answer, Table) for answer in answers) == 3
+    assert {answer.code for answer in answers if isinstance(answer, Exception)} == {"full"}  # type: ignore[attr-defined]
+    assert Match.objects.get().participants.count() == 4
+
+
+def test_the_same_click_ten_times_at_once() -> None:
+    vera, didrik = people(2)
+    opened = at_once([lambda: open_table(pool_of("freewhist"), vera, DEALS) for _ in range(10)])
+    [table] = [answer for answer in opened if isinstance(answer, Table)]
+    assert {answer.code for answer in opened if answer != table} == {"already"}
+    answers = at_once([lambda: take_seat(table.pk, didrik) for _ in range(10)])
+    assert [answer for answer in answers if answer != table] == []
+    assert TableSeat.objects.filter(table=table).count() == 2
+    links = at_once([lambda: invite(pool_of("fibs"), vera, FIVE) for _ in range(5)])
+    assert sum(isinstance(answer, Table) for answer in links) == 1
+    assert {answer.code for answer in links if isinstance(answer, Exception)} == {"already"}  # type: ignore[attr-defined]
+
+
+def test_two_hosts_who_sit_down_at_each_others_tables_play_one_match() -> None:
+    pool, (vera, didrik) = pool_of("fibs"), people(2)
+    for _ in range(5):
+        one, two = open_table(pool, vera, FIVE), open_table(pool, didrik, FIVE)
+        before = Match.objects.count()
+        answers = at_once([lambda: take_seat(two.pk, vera), lambda: take_seat(one.pk, didrik)])  # noqa: B023
+        assert Match.objects.count() == before + 1
+        assert sum(isinstance(answer, Table) for answer in answers) == 1
+        assert not TableSeat.objects.exists()
+
+
+def test_joining_and_leaving_at_once_leaves_no_half_table() -> None:
+    pool, players = pool_of("freewhist"), people(6)
+    table = open_table(pool, players[0], DEALS)
+    jobs = [lambda player=player: (take_seat(table.pk, player), leave_table(table.pk, player)) for player in players[1:4]]
+    answers = at_once([*jobs, lambda: leave_table(table.pk, players[0])])
+    assert all(not isinstance(answer, Exception) or isinstance(answer, ValidationError) for answer in answers)
+    table.refresh_from_db()
+    seats = set(TableSeat.objects.filter(table=table).values_list("player", flat=True))
+    match table.status:
+        case "waiting":
+            assert table.host_id in seats
+        case "closed":
+            assert seats == set() and not Match.objects.exists()
+        case "started":
+            assert seats == set() and Match.objects.get().participants.count() == 4
+
+
+def test_both_press_the_button_for_a_rematch() -> None:
+    pool, (vera, didrik) = pool_of("fibs"), people(2)
+    [played] = complete(pool, won(vera, didrik, NOW))
+    answers = at_once([lambda player=player: offer_rematch(played, player) for player in (vera, didrik, vera, didrik)])
+    assert [answer for answer in answers if isinstance(answer, Exception)] == []
+    assert Table.objects.get().status == "started" and Match.objects.filter(kind="rematch").count() == 1
