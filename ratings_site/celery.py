@@ -21,6 +21,18 @@ app.conf.beat_schedule = {
         "schedule": crontab(),
         "options": {"expires": 50},
     },
+    # Whoever waits to be paired looks at the page: seconds count. Nothing but a row is asked of the request that makes him wait,
+    # so that it works without a broker.
+    "pair players": {
+        "task": "matches.tasks.pair_players",
+        "schedule": 5.0,
+        "options": {"expires": 5},
+    },
+    "sweep lobbies": {
+        "task": "matches.tasks.sweep_lobbies",
+        "schedule": crontab(),
+        "options": {"expires": 50},
+    },
     # Decay, and who is away: counted in whole days from each player's last match, so that any moment will do.
     # Hourly, because a player's day ends at any hour; at five past, when the hour's last results are in.
     "update standings": {

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from django.core.exceptions import ValidationError
 
-from matches import tables
-from matches.models import Match, Participant, Table, TableSeat
+from matches import matchmaking, tables
+from matches.matchmaking import give_up, pair, seek
+from matches.models import Match, PairingRequest, Participant, Table, TableSeat
 from matches.tables import invite, leave_table, offer_rematch, open_table, take_seat
 from players.systems.base import Result
 from tests.building import NOW, complete, people, pool_of, won
@@ -102,3 +103,56 @@ def test_both_press_the_button_for_a_rematch() -> None:
     answers = at_once([lambda player=player: offer_rematch(played, player) for player in (vera, didrik, vera, didrik)])
     assert [answer for answer in answers if isinstance(answer, Exception)] == []
     assert Table.objects.get().status == "started" and Match.objects.filter(kind="rematch").count() == 1
+
+
+# --- Matchmaking ---
+
+
+def test_several_workers_pair_each_player_once() -> None:
+    pool, players = pool_of("fibs"), people(21)
+    for player in players:
+        seek(pool, player, FIVE)
+    answers = at_once([lambda: pair(pool) for _ in range(4)])
+    assert [answer for answer in answers if isinstance(answer, Exception)] == []
+    assert Match.objects.count() == sum(map(len, answers)) == 10
+    seats = list(Participant.objects.values_list("player", flat=True))
+    assert len(seats) == len(set(seats)) == 20 and PairingRequest.objects.count() == 1
+
+
+def test_without_the_lock_a_player_is_paired_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The race that it is there for."""
+    pool, players = pool_of("fibs"), people(2)
+    for player in players:
+        seek(pool, player, FIVE)
+    both_have_read = threading.Barrier(2)
+
+    def unlocked(request_ids: Any) -> list[PairingRequest]:
+        rows = list(PairingRequest.objects.filter(pk__in=request_ids).select_related("player").order_by("pk"))
+        both_have_read.wait(timeout=60)
+        return rows
+
+    monkeypatch.setattr(matchmaking, "lock_requests", unlocked)
+    at_once([lambda: pair(pool), lambda: pair(pool)])
+    assert Match.objects.count() == 2
+
+
+def test_who_is_paired_and_sits_down_at_once_plays_one_match() -> None:
+    pool, tics = pool_of("fibs"), pool_of("tics")
+    vera, didrik, inger, rune = people(4)
+    for _ in range(5):
+        before = Match.objects.count()
+        Match.objects.update(kind="table", status="voided", ended_at=NOW, completed_at=NOW)  # so that they can be paired again
+        table = open_table(tics, inger, Result())
+        open_table(pool, vera, FIVE)
+        for player in (vera, didrik):
+            seek(pool, player, FIVE)
+        own = Table.objects.get(pool=pool, status="waiting")
+        at_once([lambda: pair(pool), lambda: take_seat(own.pk, rune), lambda: take_seat(table.pk, didrik)])  # noqa: B023
+        sweep = Match.objects.filter(status="open").count()
+        assert sweep <= 2 and Match.objects.count() > before
+        playing = list(Participant.objects.filter(match__status="open", player=vera))
+        assert len(playing) == 1
+        for player in (vera, didrik, inger, rune):
+            give_up(pool, player)
+            for seat in TableSeat.objects.filter(player=player):
+                leave_table(seat.table_id, player)
