@@ -17,6 +17,7 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, OperationalError, connection, transaction
 from django.utils import timezone
 
+from matches import rake
 from matches.entries import (
     TERMS,
     BatchRefused,
@@ -30,7 +31,7 @@ from matches.entries import (
     fill,
     opened_statement,
 )
-from matches.models import Match, Participant
+from matches.models import Match, Participant, RakeBand
 from matches.rating import LateMatch, MatchRefused
 from matches.signals import match_completed
 from players import rows
@@ -178,7 +179,7 @@ def _lost_race(error: Exception) -> bool:
 def _complete(pool: Pool, entries: Sequence[Entry], *, exclusive: bool, now: datetime) -> list[Match]:
     opened = lock_open(entries)
     pool = hold_pool(pool.pk, exclusive=exclusive)
-    stored, openings, new_ids = _look_up(pool, entries)
+    stored, openings, new_ids, bands = _look_up(pool, entries)
     answers: list[Match] = []
     prepared: list[_Seated] = []
     for index, entry in enumerate(entries):
@@ -205,6 +206,7 @@ def _complete(pool: Pool, entries: Sequence[Entry], *, exclusive: bool, now: dat
         except MatchRefused as error:
             index = next((index for index, match in enumerate(answers) if match.pk == error.match.pk), 0)
             raise BatchRefused(index, error.refused) from error
+        rake.charge(pool, matches, bands)
     return answers
 
 
@@ -217,8 +219,11 @@ def lock_open(entries: Sequence[Entry]) -> dict[int, Match]:
     return {match.pk: match for match in rows}
 
 
-def _look_up(pool: Pool, entries: Sequence[Entry]) -> tuple[dict[object, _Seated], dict[int, date], Iterator[int]]:
-    """Matches that are stored already, by (source, id) or by entry token; the openings of the players; ids for new matches.
+def _look_up(
+    pool: Pool, entries: Sequence[Entry]
+) -> tuple[dict[object, _Seated], dict[int, date], Iterator[int], list[RakeBand]]:
+    """Matches that are stored already, by (source, id) or by entry token; the openings of the players; ids for new matches; the
+    bands of the rake, where some entry is for real money.
 
     The players are held. Raises _Merged.
     """
@@ -227,12 +232,15 @@ def _look_up(pool: Pool, entries: Sequence[Entry]) -> tuple[dict[object, _Seated
         if entry.external_id:
             by_source.setdefault(entry.source, []).append(entry.external_id)
     new = sum(entry.match is None for entry in entries)
-    held, ids, opened, *sent = rows.run(
+    costing = [rake.bands_statement(pool.pk)] if any(entry.result.real_money for entry in entries) else []
+    held, ids, opened, *more = rows.run(
         holding_players({player.pk for entry in entries for player in entry.players}),
         rows.new_ids(Match, new),
         opened_statement(pool, entries),
+        *costing,
         *(_sent_before(source, external_ids) for source, external_ids in by_source.items()),
     )
+    bands, sent = (rows.read(RakeBand, more[0]), more[1:]) if costing else ([], more)
     if any(merged_into is not None for _, merged_into in held):
         raise _Merged
     found: dict[object, _Seated] = {}
@@ -243,7 +251,7 @@ def _look_up(pool: Pool, entries: Sequence[Entry]) -> tuple[dict[object, _Seated
     tokens = [entry.entry_token for entry in entries if entry.entry_token is not None]
     for match in matches.filter(entry_token__in=tokens) if tokens else ():
         found[match.entry_token] = _Seated(match, list(match.participants.all()))
-    return found, dict(opened), (match_id for (match_id,) in ids)
+    return found, dict(opened), (match_id for (match_id,) in ids), bands
 
 
 def _sent_before(source: str, external_ids: Sequence[str]) -> rows.Statement:

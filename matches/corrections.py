@@ -15,6 +15,7 @@ from django.utils import timezone
 from matches import replay, revising
 from matches.entries import BatchRefused, Conflict, Entry, changed, check_entry, described, entry_of, fill, openings_of
 from matches.models import Match, Participant, Revision
+from matches.rake import carry_over
 from matches.replay import Overtaken, Played, Progress
 from matches.revising import Change, Details, Move, Moved, Plan, Preview, locked_matches, moves_of, played, snapshot
 from players.ledger import MatchKey
@@ -132,7 +133,9 @@ class _Corrections(Change):
                     check_entry(pool, entry, openings, now=now)
                 if correction.entry is not None:
                     assert entry is not None
-                    seats = self.seats[match.pk] = fill(match, pool, entry)
+                    stored_seats, seats = seats, fill(match, pool, entry)
+                    carry_over(stored_seats, seats)
+                    self.seats[match.pk] = seats
                 elif correction.void is not None:
                     match.status = Match.Status.VOIDED if correction.void else Match.Status.COMPLETED
                 reason = pool.system_at(match.ended_at).not_counted(match.result(seats))

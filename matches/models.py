@@ -1,4 +1,4 @@
-"""What was played: matches with their participants, and the lobby's waiting tables.
+"""What was played: matches with their participants and what they cost, and the lobby's waiting tables.
 
 `matches.completion` is the one door through which a match becomes completed; nothing else sets `status` or what it decides.
 """
@@ -28,6 +28,9 @@ matches of that date, also before one that ended at that very midnight."""
 TABLE_KINDS = (Kind.TABLE.value, Kind.CHALLENGE.value, Kind.INVITATION.value, Kind.REMATCH.value)
 MOST_MINUTES, MOST_HOURS = 7 * 24 * 60, 365 * 24
 """The longest that the settings of a lobby can be, in minutes and in hours."""
+MOST_DIFFERENCE = int(2 * RATING_LIMIT)
+"""Points between the lowest and the highest rating that are accepted."""
+ONE_LENGTH = [MinValueValidator(LENGTHS.start), MaxValueValidator(LENGTHS.stop - 1)]
 
 
 class MatchTerms(models.Model):
@@ -174,6 +177,15 @@ class Participant(models.Model):
     seat = models.PositiveSmallIntegerField(_("seat"))
     score = models.FloatField(_("score"), null=True, blank=True)
     place = models.PositiveSmallIntegerField(_("place"), null=True, blank=True)
+    rake = models.DecimalField(
+        _("rake"),
+        max_digits=18,
+        decimal_places=2,
+        null=True,
+        blank=True,
+        editable=False,
+        help_text=_("Euros, as of the day on which the match was completed. Empty: none was taken."),
+    )
 
     class Meta:
         verbose_name = _("participant")
@@ -185,10 +197,90 @@ class Participant(models.Model):
             models.CheckConstraint(condition=Q(seat__gte=1, seat__lte=4), name="participant_seat"),
             models.CheckConstraint(condition=Q(score=None) | Q(score__in=(0, 0.5, 1)), name="participant_score"),
             models.CheckConstraint(condition=Q(place=None) | Q(place__gte=1, place__lte=4), name="participant_place"),
+            models.CheckConstraint(condition=Q(rake=None) | Q(rake__gte=0), name="participant_rake"),
         ]
 
     def __str__(self) -> str:
         return f"{self.seat}: {self.player}"
+
+
+class RakeBand(models.Model):
+    """What the site keeps of a stake from a rating difference on, up to that of the next band. See `matches.rake`.
+
+    A band with lengths is for matches of these lengths alone, one without for all that have no bands of their own.
+    """
+
+    pool = models.ForeignKey(Pool, on_delete=models.CASCADE, related_name="rake_bands", verbose_name=_("pool"))
+    difference = models.PositiveIntegerField(
+        _("from difference"),
+        validators=[MaxValueValidator(MOST_DIFFERENCE)],
+        help_text=_("Points between the ratings before the match."),
+    )
+    percent = models.DecimalField(
+        _("per cent"),
+        max_digits=5,
+        decimal_places=2,
+        validators=[MinValueValidator(0), MaxValueValidator(100)],
+        help_text=_("Of the stake, 0 to 100."),
+    )
+    minimum = models.DecimalField(
+        _("minimum"), max_digits=12, decimal_places=2, default=0, validators=[MinValueValidator(0)], help_text=_("Euros.")
+    )
+    cap = models.DecimalField(
+        _("cap"),
+        max_digits=12,
+        decimal_places=2,
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(0)],
+        help_text=_("Euros. Empty: without one."),
+    )
+    length_from = models.PositiveSmallIntegerField(
+        _("lengths from"),
+        null=True,
+        blank=True,
+        validators=ONE_LENGTH,
+        help_text=_("Empty: for money games, and for all lengths without bands of their own."),
+    )
+    length_to = models.PositiveSmallIntegerField(_("lengths to"), null=True, blank=True, validators=ONE_LENGTH)
+    example = models.BooleanField(
+        _("example"), default=False, help_text=_("Said wherever the rake is shown. Switch it off for figures of your own.")
+    )
+
+    class Meta:
+        verbose_name = _("rake band")
+        verbose_name_plural = _("rake bands")
+        ordering = ("pool", F("length_from").asc(nulls_first=True), "difference")
+        constraints = [
+            models.CheckConstraint(condition=Q(difference__lte=MOST_DIFFERENCE), name="rakeband_difference"),
+            models.CheckConstraint(condition=Q(percent__gte=0, percent__lte=100), name="rakeband_percent"),
+            models.CheckConstraint(condition=Q(minimum__gte=0), name="rakeband_minimum"),
+            models.CheckConstraint(condition=Q(cap=None) | Q(cap__gte=F("minimum")), name="rakeband_cap_from_minimum"),
+            models.CheckConstraint(
+                condition=Q(length_from=None, length_to=None)
+                | Q(length_from__isnull=False, length_to__isnull=False)
+                & Q(length_from__gte=LENGTHS.start, length_to__gte=F("length_from"), length_to__lt=LENGTHS.stop),
+                name="rakeband_lengths",
+            ),
+            models.UniqueConstraint(fields=("pool", "length_from", "difference"), name="rakeband_once_per_length"),
+            models.UniqueConstraint(fields=("pool", "difference"), condition=Q(length_from=None), name="rakeband_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.pool} · {self.difference}"
+
+    @property
+    def lengths(self) -> tuple[int, int] | None:
+        """The match lengths that it is for, both included; None for all that have no bands of their own."""
+        return None if self.length_from is None or self.length_to is None else (self.length_from, self.length_to)
+
+    @property
+    def is_general(self) -> bool:
+        return self.lengths is None
+
+    def covers(self, length: int | None) -> bool:
+        """Whether it is for matches of just this length; a money game has none."""
+        return length is not None and self.lengths is not None and self.lengths[0] <= length <= self.lengths[1]
 
 
 class Merge(models.Model):

@@ -49,6 +49,11 @@ class Sheet:
     notes: tuple[Note, ...] = ()
     unseated: tuple[PublishedChange, ...] = ()
 
+    @property
+    def charged(self) -> bool:
+        """Whether a rake was taken."""
+        return any(seat.rake is not None for seat in self.seats)
+
 
 def sheet(match_id: int, reader: Player | None) -> Sheet:
     """The sheet of a match. Raises Match.DoesNotExist. Six queries, and one more for one whose players were corrected; the
