@@ -38,8 +38,9 @@ def with_matches(revisions: QuerySet[Revision]) -> QuerySet[Any]:
     return revisions.annotate(first_match=first, match_count=count)
 
 
-def notes_of(match: Match, published: Iterable[PublishedChange]) -> list[Note]:
-    """The revisions of a match, and the first and the last ones of what was published of it; the last one first.
+def notes_of(match: Match, published: Iterable[PublishedChange], *, shows_stake: bool = True) -> list[Note]:
+    """The revisions of a match, and the first and the last ones of what was published of it; the last one first. Without
+    `shows_stake`, what became of the stake is left out.
 
     One query, and one more for the names of players who were corrected.
     """
@@ -47,7 +48,7 @@ def notes_of(match: Match, published: Iterable[PublishedChange]) -> list[Note]:
     about = Revision.matches.through.objects.filter(match=match)
     named = Q(pk__in=about.values("revision")) | Q(pk__in=by)
     revisions = list(with_matches(Revision.objects.filter(named)).annotate(own=Exists(about.filter(revision=OuterRef("pk")))))
-    details = {revision.pk: _of_result(revision, match) for revision in revisions if revision.own}
+    details = {revision.pk: _of_result(revision, match, shows_stake) for revision in revisions if revision.own}
     players = names_in(details.values())
     return [
         Note(revision, timezone.localdate(revision.made_at), changes=changes_in_words(details[revision.pk], players))
@@ -62,6 +63,7 @@ def notes_of(match: Match, published: Iterable[PublishedChange]) -> list[Note]:
     ]
 
 
-def _of_result(revision: Revision, match: Match) -> dict[str, list[Any]]:
+def _of_result(revision: Revision, match: Match, shows_stake: bool) -> dict[str, list[Any]]:
     """What it changed of the match, without the status: that the match was voided is what the revision says anyway."""
-    return {name: pair for name, pair in revision.details.get(str(match.pk), {}).items() if name != "status"}
+    left_out = {"status"} if shows_stake else {"status", "stake"}
+    return {name: pair for name, pair in revision.details.get(str(match.pk), {}).items() if name not in left_out}

@@ -10,26 +10,29 @@ from matches.models import Match, Participant
 from matches.revisions import Note, notes_of
 from players.models import Player, PublishedChange, RatingChange
 from players.pages.history import adds_up, shown_otherwise, why_not_counted
-from players.systems.base import Refused, Seat, Term
+from players.permissions import AnyUser, stakes_for
+from players.sums import Sum, sum_of, without_stake
+from players.systems.base import Refused, Seat
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
     """One player's part of the sheet. Points, and experience in the pool's unit.
 
-    `terms` are the lines before the change, `change` is the stored one; `rounded` where the shown before and change do not add
-    up to the shown after. Without `line` the match moves nothing. `published` is what it was before it was revised, if it was;
-    `differs`: in a digit that is shown.
+    `line` is the stored change, and `sum` how it comes about; `rounded` where the shown before and change do not add up to the
+    shown after. Without `line` the match moves nothing. `published` is what it was before it was `revised`, if it was; `differs`:
+    in a digit that is shown.
     """
 
     seat: Participant
     own: bool
     line: RatingChange | None = None
-    terms: tuple[Term, ...] = ()
-    last: Term | None = None
+    sum: Sum | None = None
     rounded: bool = False
     published: PublishedChange | None = None
+    revised: Note | None = None
     differs: bool = False
+    published_rounded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +40,7 @@ class Sheet:
     """A match with its players; `explained` is false where the pool's rules have changed since and are not applied yet.
 
     `notes` are the revisions of it and of what was published of it, the last one first. `unseated` is what was published of
-    players who did not sit at the table, as it was found out.
+    players who did not sit at the table, as it was found out. `shows_stake`: the reader may see what was at stake.
     """
 
     match: Match
@@ -46,6 +49,7 @@ class Sheet:
     why_not: str
     counted: bool
     explained: bool
+    shows_stake: bool = True
     notes: tuple[Note, ...] = ()
     unseated: tuple[PublishedChange, ...] = ()
 
@@ -55,17 +59,22 @@ class Sheet:
         return any(seat.rake is not None for seat in self.seats)
 
 
-def sheet(match_id: int, reader: Player | None) -> Sheet:
-    """The sheet of a match. Raises Match.DoesNotExist. Six queries, and one more for one whose players were corrected; the
-    reader's column comes first."""
+def sheet(match_id: int, reader: Player | None, user: AnyUser | None = None) -> Sheet:
+    """The sheet of a match as the user (None: the public) may see it. Raises Match.DoesNotExist. The reader's column comes first.
+
+    Six queries; one more for a match whose players were corrected, and another where the pool hides stakes.
+    """
     match = Match.objects.select_related("pool").get(pk=match_id)
     seats = tuple(match.participants.select_related("player").order_by("seat"))
     lines = {line.player_id: line for line in _lines(match)}
     counted = match.status == Match.Status.COMPLETED and not match.not_counted and len(lines) == len(seats) > 0
-    terms = _terms(match, seats, lines) if counted else None
+    shows_stake = stakes_for(user, match.pool).of(seat.player for seat in seats)
+    sums = _sums(match, seats, lines, shows_stake) if counted else None
     published = {row.player_id: row for row in PublishedChange.objects.filter(match=match).select_related("player")}
+    notes = notes_of(match, published.values(), shows_stake=shows_stake)
+    revisions = {note.revision.pk: note for note in notes}
     columns = [
-        _column(match, seat, lines, terms[index] if terms else (), published.get(seat.player_id), reader)
+        _column(match, seat, lines, sums[index] if sums else None, published.get(seat.player_id), revisions, reader)
         for index, seat in enumerate(seats)
     ]
     columns.sort(key=lambda column: not column.own)
@@ -75,8 +84,9 @@ def sheet(match_id: int, reader: Player | None) -> Sheet:
         columns=tuple(columns),
         why_not=why_not_counted(match.pool.system_at(match.ended_at), match, seats),
         counted=counted,
-        explained=terms is not None,
-        notes=tuple(notes_of(match, published.values())),
+        explained=sums is not None,
+        shows_stake=shows_stake,
+        notes=tuple(notes),
         unseated=tuple(row for player_id, row in published.items() if player_id not in {seat.player_id for seat in seats}),
     )
 
@@ -85,8 +95,10 @@ def _lines(match: Match) -> QuerySet[RatingChange]:
     return RatingChange.objects.filter(match=match)
 
 
-def _terms(match: Match, seats: tuple[Participant, ...], lines: dict[int, RatingChange]) -> tuple[tuple[Term, ...], ...] | None:
-    """The terms of every seat, or None where they would not give the stored changes."""
+def _sums(
+    match: Match, seats: tuple[Participant, ...], lines: dict[int, RatingChange], shows_stake: bool
+) -> tuple[Sum, ...] | None:
+    """The sum of every seat, or None where they would not give the stored changes."""
     before = [Seat(lines[seat.player_id].before, lines[seat.player_id].experience_before) for seat in seats]
     try:
         terms = match.pool.system_at(match.ended_at).explain(before, match.result(seats))
@@ -94,29 +106,29 @@ def _terms(match: Match, seats: tuple[Participant, ...], lines: dict[int, Rating
         return None
     if any(own[-1].value != lines[seat.player_id].change for own, seat in zip(terms, seats, strict=True)):
         return None
-    return terms
+    sums = tuple(sum_of(own, match.pool.shown_decimals) for own in terms)
+    return sums if shows_stake else tuple(map(without_stake, sums))
 
 
 def _column(
     match: Match,
     seat: Participant,
     lines: dict[int, RatingChange],
-    terms: tuple[Term, ...],
+    own_sum: Sum | None,
     published: PublishedChange | None,
+    revisions: dict[int, Note],
     reader: Player | None,
 ) -> Column:
-    own = reader is not None and seat.player_id == reader.pk
     line, pool = lines.get(seat.player_id), match.pool
-    if line is None:
-        return Column(seat, own, published=published, differs=published is not None)
-    numbers = (line.before, line.change, line.after)
+    numbers = (line.before, line.change, line.after) if line else (None, None, None)
     return Column(
-        published=published,
-        differs=published is not None and shown_otherwise(numbers, (published.before, published.change, published.after), pool),
         seat=seat,
-        own=own,
+        own=reader is not None and seat.player_id == reader.pk,
         line=line,
-        terms=terms[:-1],
-        last=terms[-1] if terms else None,
-        rounded=not adds_up(line, pool),
+        sum=own_sum,
+        rounded=line is not None and not adds_up(line, pool),
+        published=published,
+        revised=revisions.get(published.revision_id) if published else None,
+        differs=published is not None and shown_otherwise(numbers, (published.before, published.change, published.after), pool),
+        published_rounded=published is not None and not adds_up(published, pool),
     )

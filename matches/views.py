@@ -14,6 +14,7 @@ from matches.sheet import sheet
 from players.models import Player
 from players.pages.pools import all_pools, ratings_of
 from players.pages.reader import page
+from players.permissions import stakes_for
 from players.views import choose
 
 
@@ -38,9 +39,15 @@ def lobby_index(request: HttpRequest, reader: Player | None) -> HttpResponse:
 @require_safe
 @page
 def lobby(request: HttpRequest, reader: Player | None, pool_slug: str) -> HttpResponse:
-    pools = all_pools()
+    pools = all_pools(request.user)
     pool = choose(pools, pool_slug)
-    context = {"reader": reader, "pools": tables_by_pool(pools), "pool": pool, "tables": waiting_tables(pool)}
+    context = {
+        "reader": reader,
+        "pools": tables_by_pool(pools),
+        "pool": pool,
+        "tables": waiting_tables(pool),
+        "shows_stakes": stakes_for(request.user, pool).of_tables,
+    }
     return render(request, "matches/lobby.html", context)
 
 
@@ -48,7 +55,7 @@ def lobby(request: HttpRequest, reader: Player | None, pool_slug: str) -> HttpRe
 @page
 def match(request: HttpRequest, reader: Player | None, match_id: int) -> HttpResponse:
     try:
-        found = sheet(match_id, reader)
+        found = sheet(match_id, reader, request.user)
     except Match.DoesNotExist:
         raise Http404(_("There is no such match.")) from None
     return render(

@@ -14,7 +14,7 @@ from players.systems.base import Unit
 
 MINUS = "\N{MINUS SIGN}"
 TERM_DECIMALS = 6
-"""Digits after the point in the lines that explain a change: enough to check it with a pocket calculator."""
+"""Digits after the point in the lines that explain a change, unless a pocket calculator needs more: see `players.sums`."""
 ROUNDING = Context(prec=400, rounding=ROUND_HALF_UP)
 """Wide enough for any double."""
 
@@ -62,21 +62,22 @@ def format_euros(amount: float | Decimal) -> str:
     return pgettext("amount in euros", "€%(amount)s") % {"amount": _localised(rounded)}
 
 
-def format_term(value: float, unit: Unit, decimals: int) -> str:
-    """The value of one line of an explanation, for readers; `decimals` are those that the pool shows."""
+def format_term(value: float, unit: Unit, decimals: int, digits: int = TERM_DECIMALS) -> str:
+    """The value of one line of an explanation, for readers; `decimals` are those that the pool shows, `digits` those of a line
+    that is neither a rating nor a change."""
     match unit:
         case Unit.RATING:
             return format_rating(value, decimals)
         case Unit.CHANGE:
             return format_change(value, decimals)
         case Unit.CHANCE:
-            return format_percent(value, TERM_DECIMALS - 2)
+            return format_percent(value, digits - 2)
         case Unit.COUNT:
             return format_number(value, 0)
         case Unit.EUROS:
             return format_euros(value)
         case _:
-            return format_number(value)
+            return format_number(value, digits)
 
 
 def format_plain(value: float) -> str:

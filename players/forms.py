@@ -78,7 +78,7 @@ class PoolForm(forms.ModelForm):
 
     class Meta:
         model = Pool
-        fields = ("name", "game", "shown_decimals", "provisional_below")
+        fields = ("name", "game", "shown_decimals", "provisional_below", "stakes_shown_to")
 
 
 class OfPoolForm(forms.ModelForm):

@@ -140,6 +140,10 @@ class Pool(models.Model):
         WHIST = "whist", _("Whist")
         BOARD = "board", _("Board game")
 
+    class Stakes(models.TextChoices):
+        EVERYBODY = "everybody", _("everybody")
+        PLAYERS = "players", _("the players of the match and the organisers")
+
     slug = models.SlugField(_("address"), max_length=50, unique=True)
     name = models.CharField(_("name"), max_length=80, unique=True)
     game = models.CharField(_("game"), max_length=16, choices=Game.choices)
@@ -152,6 +156,16 @@ class Pool(models.Model):
         blank=True,
         help_text=_("Experience from which a rating is settled. Below it the rating is grey. Empty: nobody is grey."),
     )
+    stakes_shown_to = models.CharField(
+        _("stakes are shown to"),
+        max_length=12,
+        choices=Stakes.choices,
+        default=Stakes.EVERYBODY,
+        help_text=_(
+            "The stake of a waiting table is shown to every player who is logged in: he could sit down. The changes stay public, "
+            "and a change tells a patient reader what the stake was."
+        ),
+    )
     created_at = models.DateTimeField(_("created"), default=timezone.now, editable=False)
     version = models.PositiveBigIntegerField(
         default=0, editable=False, help_text="Rises when lines of the history are rewritten; a match in order only adds some."
@@ -163,6 +177,7 @@ class Pool(models.Model):
         ordering = ("id",)
         constraints = [
             models.CheckConstraint(condition=Q(shown_decimals__lte=6), name="pool_shown_decimals"),
+            models.CheckConstraint(condition=Q(stakes_shown_to__in=("everybody", "players")), name="pool_stakes_shown_to"),
         ]
 
     def __str__(self) -> str:
@@ -185,6 +200,8 @@ class Pool(models.Model):
 
     has_eras: bool | None = None
     """None where whoever read the pool did not look."""
+    organised_by: tuple[int | None, bool] | None = None
+    """A user's id and whether he organises the pool, where whoever read the pool has looked."""
 
     @cached_property
     def rating_system(self) -> RatingSystem:

@@ -6,12 +6,14 @@ ORGANISERS_MAY names, and nothing anywhere else. Services check nothing: whoever
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import TypeVar
 
 from django.contrib.auth.models import AnonymousUser, User
 from django.db.models import Model, QuerySet
 
-from players.models import Pool
+from players.models import Organiser, Player, Pool
 
 T = TypeVar("T", bound=Model)
 AnyUser = User | AnonymousUser
@@ -34,7 +36,17 @@ def may(user: AnyUser, permission: str, pool: Pool) -> bool:
 
 def can_see(user: AnyUser, pool: Pool) -> bool:
     """Whether staff may look at the pool's matches, with what only staff sees of them."""
-    return may(user, SEE, pool) or may(user, CORRECT, pool)
+    if may_everywhere(user, SEE) or may_everywhere(user, CORRECT):
+        return True
+    # What an organiser may, he may by one row.
+    return user.is_active and organises(user, pool)
+
+
+def organises(user: AnyUser, pool: Pool) -> bool:
+    """Whether the user is among the pool's organisers. At most one query: none where whoever read the pool has looked."""
+    if pool.organised_by is not None and pool.organised_by[0] == user.pk:
+        return pool.organised_by[1]
+    return Organiser.objects.filter(pool=pool, user=user.pk).exists()
 
 
 def can_correct(user: AnyUser, pool: Pool) -> bool:
@@ -56,3 +68,31 @@ def in_pools_for(user: AnyUser, rows: QuerySet[T], permission: str = CORRECT, po
     if may_everywhere(user, permission):
         return rows
     return rows.filter(**{f"{pool}__in": pools_for(user, permission)})
+
+
+@dataclass(frozen=True, slots=True)
+class StakeSight:
+    """What a reader may see of the stakes of a pool: the stakes themselves, and whatever is a function of one alone (the stake
+    factor, a rake). Pages, lists, exports and answers of programs all ask here; `stakes_for` makes one."""
+
+    all: bool
+    user_id: int | None = None
+
+    def of(self, players: Iterable[Player]) -> bool:
+        """Whether he sees the stake of a match of these players."""
+        return self.all or (self.user_id is not None and any(player.user_id == self.user_id for player in players))
+
+    @property
+    def of_tables(self) -> bool:
+        """Whether he sees the stakes of waiting tables: whoever is logged in could sit down at one."""
+        return self.all or self.user_id is not None
+
+
+def stakes_for(user: AnyUser | None, pool: Pool) -> StakeSight:
+    """What the user (None: the public) may see of the pool's stakes. No query where the pool shows them to everybody, else at
+    most one, besides Django's own for the permissions."""
+    if pool.stakes_shown_to == Pool.Stakes.EVERYBODY:
+        return StakeSight(all=True)
+    if user is None or not user.is_authenticated:
+        return StakeSight(all=False)
+    return StakeSight(all=can_see(user, pool), user_id=user.pk)

@@ -23,6 +23,7 @@ from players.pages.pools import all_pools, ratings_of
 from players.pages.profile import Profile, profile
 from players.pages.ranking import ranking
 from players.pages.reader import page
+from players.permissions import stakes_for
 from players.services import find_by_address
 
 LAST_PAGE = 1_000_000
@@ -74,14 +75,15 @@ def _rating_page(
 ) -> dict[str, Any]:
     """What both pages show of a player: an overview of all pools, and one pool with graph and matches."""
     now = timezone.now()
-    pools, ratings = all_pools(), ratings_of(shown)
+    pools, ratings = all_pools(request.user), ratings_of(shown)
     pool = choose(pools, pool_slug) if pool_slug else _liveliest(pools, ratings)
     overview = [PoolLink(each, ratings.get(each.pk), address(shown, each)) for each in pools]
     context: dict[str, Any] = {"player": shown, "pool": pool, "overview": overview}
     if pool is None:
         return context
     facts = profile(shown, pool, ratings.get(pool.pk), now)
-    matches = matches_of(shown, pool, facts.rating, _page_number(request))
+    stakes = stakes_for(request.user, pool)
+    matches = matches_of(shown, pool, facts.rating, _page_number(request), stakes=stakes)
     if matches.page > 1 and not matches.lines:
         raise Http404(_("The list has no such page."))
     context |= {"address": address(shown, pool), "facts": facts, "matches": matches}

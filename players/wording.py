@@ -233,73 +233,89 @@ def _value(value: object) -> str:
 Inputs = Mapping[str, Any]
 
 
-def _operand(value: float) -> str:
-    """A number inside a sum, in brackets where it is negative."""
-    text = format_number(value)
-    return f"({text})" if value < 0 else text
+class Digits:
+    """How the numbers of a sum are written: with at most so many decimals."""
+
+    def __init__(self, decimals: int = TERM_DECIMALS) -> None:
+        self.decimals = decimals
+
+    def number(self, value: float) -> str:
+        return format_number(value, self.decimals)
+
+    def operand(self, value: float) -> str:
+        """A number inside a sum, in brackets where it is negative."""
+        text = self.number(value)
+        return f"({text})" if value < 0 else text
 
 
-def _product(inputs: Inputs) -> str:
+Formula = Callable[[Inputs, Digits], str]
+
+
+def _product(inputs: Inputs, digits: Digits) -> str:
     """The inputs multiplied; a score and an expected score come last, as their difference."""
-    factors = [_operand(value) for name, value in inputs.items() if name not in ("score", "expected")]
+    factors = [digits.operand(value) for name, value in inputs.items() if name not in ("score", "expected")]
     if "expected" in inputs:
-        factors.append(f"({format_number(inputs['score'])} − {format_number(inputs['expected'])})")
+        factors.append(f"({digits.number(inputs['score'])} − {digits.number(inputs['expected'])})")
     return " × ".join(factors)
 
 
-def _underdog(inputs: Inputs) -> str:
-    root = f" × {format_number(inputs['sqrt_length'])}" if "sqrt_length" in inputs else ""
-    exponent = f"{format_number(inputs['rating_difference'])}{root} / {format_number(inputs['spread'])}"
+def _underdog(inputs: Inputs, digits: Digits) -> str:
+    root = f" × {digits.number(inputs['sqrt_length'])}" if "sqrt_length" in inputs else ""
+    exponent = f"{digits.number(inputs['rating_difference'])}{root} / {digits.number(inputs['spread'])}"
     return f"1 / (10^({exponent}) + 1)"
 
 
-def _curve_bend(inputs: Inputs) -> str:
-    difference, spread = format_number(inputs["difference"]), format_number(inputs["spread"])
-    return f"(1 + |{difference}| / {spread})^{format_number(inputs['exponent'])}"
+def _curve_bend(inputs: Inputs, digits: Digits) -> str:
+    difference, spread = digits.number(inputs["difference"]), digits.number(inputs["spread"])
+    return f"(1 + |{difference}| / {spread})^{digits.number(inputs['exponent'])}"
 
 
-def _place_chance(inputs: Inputs) -> str:
-    upper, bend = int(inputs["upper"]), format_number(inputs["bend"])
+def _place_chance(inputs: Inputs, digits: Digits) -> str:
+    upper, bend = int(inputs["upper"]), digits.number(inputs["bend"])
     first = "1" if upper == 4 else f"({upper}/4)^{bend}"
     return first if upper == 1 else f"{first} − ({upper - 1}/4)^{bend}"
 
 
-def _sum(inputs: Inputs, prefix: str) -> str:
-    return " + ".join(_operand(value) for name, value in inputs.items() if name.startswith(prefix))
+def _sum(inputs: Inputs, prefix: str, digits: Digits) -> str:
+    return " + ".join(digits.operand(value) for name, value in inputs.items() if name.startswith(prefix))
 
 
-def _expected_by_places(inputs: Inputs) -> str:
-    return " + ".join(f"{format_number(inputs[f'chance_{n}'])} × {format_number(inputs[f'score_{n}'])}" for n in range(1, 5))
+def _expected_by_places(inputs: Inputs, digits: Digits) -> str:
+    return " + ".join(f"{digits.number(inputs[f'chance_{n}'])} × {digits.number(inputs[f'score_{n}'])}" for n in range(1, 5))
 
 
-def _shared_score(inputs: Inputs) -> str:
-    return f"({_sum(inputs, 'score_')}) / {len(inputs)}"
+def _shared_score(inputs: Inputs, digits: Digits) -> str:
+    return f"({_sum(inputs, 'score_', digits)}) / {len(inputs)}"
 
 
-def _change(inputs: Inputs) -> str:
+def _table_mean(inputs: Inputs, digits: Digits) -> str:
+    return f"({_sum(inputs, 'rating_', digits)}) / {len(inputs)}"
+
+
+def _change(inputs: Inputs, digits: Digits) -> str:
     if "cap" in inputs:
-        return gettext("held at ±%(cap)s") % {"cap": format_number(inputs["cap"])}
-    return _product(inputs)
+        return gettext("held at ±%(cap)s") % {"cap": digits.number(inputs["cap"])}
+    return _product(inputs, digits)
 
 
-def _formula(pattern: str) -> Callable[[Inputs], str]:
+def _formula(pattern: str) -> Formula:
     """A formula whose inputs are written by name in braces."""
 
-    def fill(inputs: Inputs) -> str:
-        return pattern.format_map({name: _operand(value) for name, value in inputs.items()})
+    def fill(inputs: Inputs, digits: Digits) -> str:
+        return pattern.format_map({name: digits.operand(value) for name, value in inputs.items()})
 
     return fill
 
 
-def _nothing(inputs: Inputs) -> str:
+def _nothing(inputs: Inputs, digits: Digits) -> str:
     return ""
 
 
-def _money_game_stake(inputs: Inputs) -> str:
-    return f"{format_euros(inputs['stake_per_point'])} × {format_number(inputs['points'])}"
+def _money_game_stake(inputs: Inputs, digits: Digits) -> str:
+    return f"{format_euros(inputs['stake_per_point'])} × {digits.number(inputs['points'])}"
 
 
-TERMS: dict[str, tuple[Any, Callable[[Inputs], str]]] = {
+TERMS: dict[str, tuple[Any, Formula]] = {
     "own_rating": (_("Rating before"), _nothing),
     "opponent_rating": (_("Opponent's rating"), _nothing),
     "rating_difference": (_("D, difference of the ratings"), _formula("|{own_rating} − {opponent_rating}|")),
@@ -325,7 +341,7 @@ TERMS: dict[str, tuple[Any, Callable[[Inputs], str]]] = {
     "k_constant": (_("K, the same for everybody"), _nothing),
     "uncapped_change": (_("Change before the cap"), _product),
     "cap": (_("Cap: the most that one match can move a rating"), _nothing),
-    "table_mean": (_("Mean rating of the table"), lambda inputs: f"({_sum(inputs, 'rating_')}) / {len(inputs)}"),
+    "table_mean": (_("Mean rating of the table"), _table_mean),
     "difference_to_mean": (_("d, difference to the mean"), _formula("{own_rating} − {table_mean}")),
     "curve_bend": (_("a, bend of the place curve"), _curve_bend),
     "place_chance": (_("Chance of place %(place)s"), _place_chance),
@@ -349,14 +365,15 @@ def term_label(term: Term) -> str:
     return _fill(label or TERMS[term.code][0], term.inputs)
 
 
-def term_formula(term: Term, decimals: int) -> str:
-    """How the line's value is computed, with its inputs filled in; "" where it is given.
+def term_formula(term: Term, decimals: int, digits: int = TERM_DECIMALS) -> str:
+    """How the line's value is computed, with its inputs filled in to so many `digits` after the point; "" where it is given.
 
     Where the value is shown with the pool's `decimals` and these leave something out, the formula ends with the full value.
     """
     if term.code not in TERMS:
         return ""
-    text = TERMS[term.code][1](term.inputs)
-    if term.code == "change" and shown(term.value, decimals) != shown(term.value, TERM_DECIMALS):
-        return f"{text} = {format_number(term.value)}"
+    written = Digits(digits)
+    text = TERMS[term.code][1](term.inputs, written)
+    if text and term.code == "change" and shown(term.value, decimals) != shown(term.value, digits):
+        return f"{text} = {written.number(term.value)}"
     return text

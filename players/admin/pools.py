@@ -13,7 +13,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from players import ledger
+from players import ledger, systems
 from players.admin.base import FindsRows, SiteAdmin
 from players.forms import NewPoolForm, OrganiserForm, PoolForm, TierForm
 from players.locks import hold_pool
@@ -49,7 +49,8 @@ class PoolAdmin(SiteAdmin):
     def get_fields(self, request: HttpRequest, obj: Pool | None = None) -> Any:
         if obj is None:
             return ("name", "slug", "system", "parameters")
-        return ("name", "slug", "game", "system_name", "shown_parameters", "shown_decimals", "provisional_below")
+        fields = ("name", "slug", "game", "system_name", "shown_parameters", "shown_decimals", "provisional_below")
+        return (*fields, "stakes_shown_to") if "stake" in systems.get(obj.system).uses else fields
 
     def get_readonly_fields(self, request: HttpRequest, obj: Pool | None = None) -> Any:
         return () if obj is None else ("slug", "system_name", "shown_parameters")

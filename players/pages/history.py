@@ -14,6 +14,7 @@ from players.formatting import is_provisional, shown
 from players.graph import MOST_POINTS, Point
 from players.models import Player, Pool, Rating, RatingChange
 from players.pages.reader import day_of, match_day
+from players.permissions import StakeSight
 from players.systems.base import RatingSystem
 from players.wording import reason
 
@@ -28,7 +29,7 @@ class Played:
     """A match in a player's list. `own` and `others` are seats with what the match did: before, change, after, experience.
 
     `why_not` says why it did not count, "" where it did; `rounded`: the shown before and change do not add up to the shown after;
-    `revised`: what is shown of it is not what was published.
+    `revised`: what is shown of it is not what was published; `shows_stake`: the reader may see what was at stake.
     """
 
     match: Any
@@ -37,6 +38,7 @@ class Played:
     why_not: str
     rounded: bool
     revised: bool
+    shows_stake: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,20 +76,26 @@ def why_not_counted(system: RatingSystem, match: Any, seats: Sequence[Any]) -> s
     return reason(match.not_counted, now.values if now and now.code == match.not_counted else None)
 
 
-def matches_of(player: Player, pool: Pool, rating: Rating, page: int = 1, size: int = PAGE_SIZE) -> Matches:
-    """The player's finished matches in the pool, newest first, counted or not, voided ones too. Two queries."""
+def matches_of(
+    player: Player, pool: Pool, rating: Rating, page: int = 1, size: int = PAGE_SIZE, *, stakes: StakeSight
+) -> Matches:
+    """The player's finished matches in the pool, newest first, counted or not, voided ones too. Two queries.
+
+    `stakes`: what the reader may see of the pool's.
+    """
     own = player.participations.filter(match__pool=pool).exclude(match__status="open")
     newest = own.order_by(*(f"-match__{name}" for name in ORDER[:-1]), "-match_id").values_list("match_id", flat=True)
     ids = list(newest[(page - 1) * size : page * size + 1])
     listed = ids[:size]
     wanted = {*listed, rating.last_match_id} if rating.last_match_id else set(listed)
     seats = seats_with_changes(player.participations.model.objects.filter(match_id__in=wanted)).order_by("match_id", "seat")
-    played = {match_id: _played(player, pool, list(group)) for match_id, group in groupby(seats, key=lambda seat: seat.match_id)}
+    tables = groupby(seats, key=lambda seat: seat.match_id)
+    played = {match_id: _played(player, pool, list(group), stakes) for match_id, group in tables}
     last = played.get(rating.last_match_id) if rating.last_match_id else None
     return Matches(tuple(played[match_id] for match_id in listed), last, page, len(ids) > size)
 
 
-def _played(player: Player, pool: Pool, seats: list[Any]) -> Played:
+def _played(player: Player, pool: Pool, seats: list[Any], stakes: StakeSight) -> Played:
     match = seats[0].match
     match.pool = pool
     own = next(seat for seat in seats if seat.player_id == player.pk)
@@ -95,7 +103,8 @@ def _played(player: Player, pool: Pool, seats: list[Any]) -> Played:
     rounded = own.change is not None and not adds_up(own, pool)
     published = (own.published_before, own.published_change, own.published_after)
     revised = own.published_after is not None and shown_otherwise((own.before, own.change, own.after), published, pool)
-    return Played(match, own, others, why_not_counted(pool.system_at(match.ended_at), match, seats), rounded, revised)
+    why_not = why_not_counted(pool.system_at(match.ended_at), match, seats)
+    return Played(match, own, others, why_not, rounded, revised, shows_stake=stakes.of(seat.player for seat in seats))
 
 
 def shown_otherwise(values: Sequence[float | None], published: Sequence[float], pool: Pool) -> bool:

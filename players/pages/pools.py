@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from django.db.models import Exists, OuterRef
 
-from players.models import Era, Player, Pool, Rating
+from players.models import Era, Organiser, Player, Pool, Rating
+from players.permissions import AnyUser
 
 
-def all_pools() -> list[Pool]:
-    """Every pool with its tiers, and whether its rules have changed. Two queries."""
+def all_pools(user: AnyUser | None = None) -> list[Pool]:
+    """Every pool with its tiers, whether its rules have changed, and whether the user organises it. Two queries."""
     eras = Era.objects.filter(pool=OuterRef("pk"))
-    pools = list(Pool.objects.annotate(changed=Exists(eras)).prefetch_related("tiers"))
+    organisers = Organiser.objects.filter(pool=OuterRef("pk"), user=user.pk if user else None)
+    pools = list(Pool.objects.annotate(changed=Exists(eras), organised=Exists(organisers)).prefetch_related("tiers"))
     for pool in pools:
         pool.has_eras = pool.changed
+        if user is not None:
+            pool.organised_by = (user.pk, pool.organised)
     return list[Pool](pools)
 
 

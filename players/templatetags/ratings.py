@@ -49,24 +49,6 @@ def direction(value: float, pool: Pool) -> str:
 
 
 @register.simple_tag
-def published_rating(was: float, now: float, pool: Pool) -> SafeString:
-    """What a rating was published as, where another one is shown now."""
-    return _published(formatting.format_rating(was, pool.shown_decimals), formatting.format_rating(now, pool.shown_decimals))
-
-
-@register.simple_tag
-def published_change(was: float, now: float, pool: Pool) -> SafeString:
-    """What a change was published as, where another one is shown now."""
-    return _published(formatting.format_change(was, pool.shown_decimals), formatting.format_change(now, pool.shown_decimals))
-
-
-def _published(was: str, now: str) -> SafeString:
-    if was == now:
-        return SafeString("")
-    return format_html(' <small class="was">{}</small>', _("published as %(number)s") % {"number": was})
-
-
-@register.simple_tag
 def big_rating(value: float, pool: Pool) -> SafeString:
     """A rating whose decimals are set smaller."""
     text = formatting.format_rating(value, pool.shown_decimals)
@@ -156,22 +138,22 @@ def term_label(term: Term) -> str:
 
 
 @register.simple_tag
-def term_formula(term: Term, pool: Pool) -> str:
-    return wording.term_formula(term, pool.shown_decimals)
+def term_formula(term: Term, pool: Pool, digits: int) -> str:
+    return wording.term_formula(term, pool.shown_decimals, digits)
 
 
 @register.simple_tag
-def term_rounded(term: Term, pool: Pool) -> str:
+def term_rounded(term: Term, pool: Pool, digits: int) -> str:
     """That a rating among the lines is rounded, with the number that it stands for; "" where it is shown whole."""
-    exact = formatting.shown(term.value, formatting.TERM_DECIMALS)
+    exact = formatting.shown(term.value, digits)
     if term.unit != Unit.RATING or formatting.shown(term.value, pool.shown_decimals) == exact:
         return ""
-    return _("rounded from %(number)s") % {"number": formatting.format_number(term.value)}
+    return _("rounded from %(number)s") % {"number": formatting.format_number(term.value, digits)}
 
 
 @register.simple_tag
-def term_value(term: Term, pool: Pool) -> str:
-    return formatting.format_term(term.value, term.unit, pool.shown_decimals)
+def term_value(term: Term, pool: Pool, digits: int) -> str:
+    return formatting.format_term(term.value, term.unit, pool.shown_decimals, digits)
 
 
 @register.filter

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -22,6 +23,9 @@ from tests.matches.test_corrections import a_season, edited, fresh
 from tests.pages import login_of, queries_of, rows_of, text_of
 
 pytestmark = pytest.mark.django_db
+
+NO_MARKS = re.compile(r" \(provisional[^)]*\)| rounded\b")
+"""What is written beside a number."""
 
 
 @pytest.fixture
@@ -53,9 +57,12 @@ def test_an_edited_match_shows_both_numbers_the_reason_and_what_was_changed(clie
     assert f"Match length: {match.length} → 17" in page
     for line in RatingChange.objects.filter(match=match):
         was = old[line.player_id]
-        assert f"{format_change(line.change, 2)} published as {format_change(was.change, 2)}" in page
-        assert format_rating(line.after, 2) in page and f"published as {format_rating(was.after, 2)}" in page
-    assert page.count("published as") == 4  # the ratings before are the same
+        for name, write in (("before", format_rating), ("change", format_change), ("after", format_rating)):
+            numbers = [write(getattr(each, name), 2) for each in (was, line)]
+            assert " ".join([name.capitalize(), *numbers]) in NO_MARKS.sub("", page)
+        assert f"Experience {was.experience_before} → {was.experience_after} {line.experience_before} →" in page
+    assert page.count("As published As revised") == 2
+    assert page.count("Revised 1 Jun 2026: result corrected. Reason: “The card says 17”") == 2
 
 
 def test_a_later_match_names_the_match_that_was_corrected(client: Client, season: Any) -> None:
@@ -67,7 +74,9 @@ def test_a_later_match_names_the_match_that_was_corrected(client: Client, season
     page = client.get(mark.match.get_absolute_url())
     assert f"Match {matches[4].pk}: voided, 1 Jun 2026: “annulled”" in text_of(page)
     assert f'href="{matches[4].get_absolute_url()}"' in page.content.decode()
-    assert format_rating(line.after, 2) in text_of(page) and f"published as {format_rating(mark.after, 2)}" in text_of(page)
+    read = NO_MARKS.sub("", text_of(page))
+    assert f"Change {format_change(mark.change, 2)} {format_change(line.change, 2)} After " in read
+    assert f"After {format_rating(mark.after, 2)} {format_rating(line.after, 2)} " in read
 
 
 def test_a_voided_match_shows_what_was_published_and_why_it_is_void(client: Client, season: Any) -> None:
@@ -78,7 +87,7 @@ def test_a_voided_match_shows_what_was_published_and_why_it_is_void(client: Clie
     assert "This match was voided: it moves no rating." in page and "Voided, 1 Jun 2026: “annulled by the jury”" in page
     for line in old.values():
         numbers = format_rating(line.before, 2), format_change(line.change, 2), format_rating(line.after, 2)
-        assert "It was published as {}, {}, to {}.".format(*numbers) in page
+        assert "Before {} – Change {} – After {} – ".format(*numbers) in NO_MARKS.sub("", page)
     for line in old.values():
         [row] = [row for row in list_of(client, line.player, pool) if "Voided" in row]
         assert f"Revised: published as {format_change(line.change, 2)}, to {format_rating(line.after, 2)}." in row
@@ -161,7 +170,8 @@ def test_the_first_and_the_last_revision_are_named(client: Client, season: Any) 
     correct(pool, [edited(fresh(matches[0]), length=15)], reason="third", now=NOW)
     page = text(client, mark.match)
     assert page.index("“third”") < page.index("“first”") and "“second”" not in page
-    assert f"published as {format_rating(mark.after, 2)}" in page  # as it was published, not as it was revised first
+    # As it was published, not as it was revised first.
+    assert f"After {format_rating(mark.after, 2)} " in NO_MARKS.sub("", page)
     both = text(client, matches[0])
     assert both.index("“third”") < both.index("“second”") < both.index("“first”")
 

@@ -49,8 +49,8 @@ def test_the_last_line_is_the_stored_change(name: str, client: Client) -> None:
         found = sheet(match.pk, None)
         assert found.counted and found.explained and len(found.columns) == match.pool.rating_system.seats
         for column in found.columns:
-            assert column.line is not None and column.last is not None
-            assert column.last.value == column.line.change
+            assert column.line is not None and column.sum is not None
+            assert column.sum.last.term.value == column.line.change
             assert column.line == RatingChange.objects.get(match=match, player=column.seat.player)
         text = text_of(client.get(match.get_absolute_url()))
         assert text.count("Change, shown as") == len(found.columns)
