@@ -434,3 +434,21 @@ class PublishedChange(models.Model):
 
     def __str__(self) -> str:
         return f"{self.player_id} · {self.match_id}"
+
+
+from players.api.models import ApiKey, ExternalPlayer  # noqa: E402 - models of this app that have a file of their own
+
+__all__ = [
+    "ApiKey",
+    "Era",
+    "ExternalPlayer",
+    "OldAddress",
+    "Organiser",
+    "Player",
+    "PlayerRecord",
+    "Pool",
+    "PublishedChange",
+    "Rating",
+    "RatingChange",
+    "Tier",
+]

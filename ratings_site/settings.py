@@ -58,6 +58,9 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "django.contrib.humanize",
     "csp",
+    "rest_framework",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
     "players.apps.PlayersConfig",
     "matches.apps.MatchesConfig",
 ]
@@ -248,6 +251,39 @@ CONTENT_SECURITY_POLICY = {
         "frame-ancestors": [NONE],
         "object-src": [NONE],
     }
+}
+
+# --- The API ---
+
+API_RATES = {"read": 300, "compute": 120, "write": 120}
+"""Requests a minute for those without a key, by address or login; each key has a rate of its own."""
+REST_FRAMEWORK = {
+    # Views say themselves how they parse, render and check: `players.api.base`.
+    "EXCEPTION_HANDLER": "players.api.errors.answer_of",
+    "DEFAULT_SCHEMA_CLASS": "players.api.schema.Schema",
+    # Without a proxy in front, whoever asks could write any address into X-Forwarded-For.
+    "NUM_PROXIES": 1 if env.bool("TRUST_PROXY", default=False) else 0,
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Rating Room",
+    "VERSION": "1",
+    "DESCRIPTION": "Ratings, rankings and matches to read, and results from game servers. "
+    "Everybody may read; writing takes a key. Errors all have one shape: a code for programs, a sentence for people, "
+    "and the fields that are at fault.",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SERVE_PERMISSIONS": [],
+    "SCHEMA_PATH_PREFIX": "/api/v1",
+    "ENABLE_DJANGO_DEPLOY_CHECK": False,
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "SWAGGER_UI_SETTINGS": {
+        "deepLinking": True,
+        "displayOperationId": False,
+        "docExpansion": "list",
+        "persistAuthorization": False,
+    },
+    "TAGS": [{"name": name} for name in ("pools", "players", "matches", "lobby")],
+    "OAS_VERSION": "3.1.0",
 }
 
 # --- Mail and log ---

@@ -11,6 +11,7 @@ urlpatterns = [
     path("accounts/login/", LoginView.as_view(redirect_authenticated_user=True), name="login"),
     path("accounts/logout/", LogoutView.as_view(), name="logout"),
     path("i18n/setlang/", languages.switch, name="set_language"),
+    path("api/v1/", include("ratings_site.api")),
     path("", include("players.urls")),
     path("", include("matches.urls")),
 ]

@@ -1,0 +1,1 @@
+"""The API's part for matches: reads, results from game servers, and corrections."""

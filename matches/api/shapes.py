@@ -1,0 +1,114 @@
+"""The shapes of what `matches.api` answers and takes, for the schema. The tests hold every answer against them."""
+
+from __future__ import annotations
+
+from rest_framework import serializers as s
+
+from matches.models import Match, Revision
+from players.api.shapes import End, Number, PlayerName
+from players.systems.base import Unit
+
+
+class Reason(s.Serializer):
+    code = s.CharField(help_text="For programs: unlimited, play_money, kind_not_counted, too_few_deals.")
+    detail = s.CharField(help_text="In the language of Accept-Language.")
+
+
+class SeatLine(s.Serializer):
+    player = PlayerName()
+    score = s.FloatField(allow_null=True, help_text="1, 0.5 or 0; null where it was broken off, or four played.")
+    place = s.IntegerField(allow_null=True)
+    before = Number(allow_null=True, help_text="null where the match does not count.")
+    change = Number(allow_null=True)
+    after = Number(allow_null=True)
+
+
+class MatchFacts(End):
+    id = s.IntegerField()
+    page = s.CharField(help_text="The address of its calculation on this site.")
+    pool = s.CharField()
+    external_id = s.CharField(allow_null=True, help_text="Your own id of it; null for what is not from your source.")
+    status = s.ChoiceField([str(status) for status in Match.Status])
+    version = s.IntegerField(help_text="Rises with every correction.")
+    sequence = s.IntegerField(help_text="Orders the matches of one date whose times are not known.")
+    kind = s.CharField(allow_null=True)
+    length = s.IntegerField(allow_null=True)
+    deals = s.IntegerField(allow_null=True)
+    points = s.IntegerField(allow_null=True)
+    stake = Number(allow_null=True)
+    real_money = s.BooleanField(allow_null=True)
+    chance = s.FloatField(allow_null=True)
+    not_counted = Reason(allow_null=True, help_text="Why it moves no rating; null where it counts, or is not over.")
+
+
+class MatchLine(MatchFacts):
+    players = SeatLine(many=True)
+
+
+class MatchList(s.Serializer):
+    matches = MatchLine(many=True)
+    next = s.CharField(allow_null=True, help_text="The cursor of the next page; null on the last one.")
+
+
+class TermLine(s.Serializer):
+    code = s.CharField()
+    label = s.CharField()
+    unit = s.ChoiceField([str(unit) for unit in Unit])
+    value = s.FloatField()
+    shown = s.CharField()
+    formula = s.CharField(allow_blank=True, help_text="How the value comes about; empty where it is given.")
+    inputs = s.DictField(help_text="The values that the formula names.")
+
+
+class Change(s.Serializer):
+    before = Number()
+    change = Number()
+    after = Number()
+
+
+class SheetColumn(SeatLine):
+    experience_before = s.IntegerField(allow_null=True)
+    experience_after = s.IntegerField(allow_null=True)
+    expected = s.FloatField(allow_null=True)
+    published = Change(allow_null=True, help_text="What was published first, where a revision changed it.")
+    terms = TermLine(many=True, help_text="The sum, line by line; the last line is the change.")
+
+
+class ChangedField(s.Serializer):
+    field = s.CharField()
+    before = s.CharField()
+    after = s.CharField()
+
+
+class RevisionLine(s.Serializer):
+    kind = s.ChoiceField([str(kind) for kind in Revision.Kind])
+    label = s.CharField()
+    made_at = s.DateTimeField()
+    reason = s.CharField(allow_blank=True)
+    for_match = s.IntegerField(allow_null=True, help_text="The match for whose sake it was made, where that is another.")
+    changes = ChangedField(many=True)
+
+
+class SheetPage(MatchFacts):
+    counted = s.BooleanField()
+    explained = s.BooleanField(help_text="Whether the terms are there: not while changed rules are still to be applied.")
+    players = SheetColumn(many=True)
+    revisions = RevisionLine(many=True)
+
+
+class TableLine(s.Serializer):
+    id = s.IntegerField()
+    host = PlayerName()
+    rating = Number()
+    experience = s.IntegerField()
+    provisional = s.BooleanField()
+    length = s.IntegerField(allow_null=True)
+    deals = s.IntegerField(allow_null=True)
+    stake = Number(allow_null=True)
+    real_money = s.BooleanField(allow_null=True)
+    opened_at = s.DateTimeField()
+
+
+class Lobby(s.Serializer):
+    pool = s.CharField()
+    tables = TableLine(many=True)

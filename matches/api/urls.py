@@ -1,0 +1,14 @@
+"""Addresses of the API's part for matches, below /api/v1/."""
+
+from __future__ import annotations
+
+from django.urls import URLPattern, path
+
+import players.api.urls  # noqa: F401 - the converter of ids
+from matches.api import reads
+
+urlpatterns: list[URLPattern] = [
+    path("matches/", reads.MatchReads.as_view(), name="api_matches"),
+    path("matches/<id:match>/", reads.MatchRead.as_view(), name="api_match"),
+    path("pools/<slug:pool>/lobby/", reads.LobbyRead.as_view(), name="api_lobby"),
+]
