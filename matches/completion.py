@@ -270,7 +270,7 @@ def _prepare(pool: Pool, entry: Entry, match: Match | None, now: datetime) -> _S
     if entry.match is not None and (match.status != Match.Status.OPEN or match.version != entry.match.version):
         raise Conflict(match, differences(match, list(match.participants.all()), pool, entry) or ["status"])
     seats = fill(match, pool, entry)
-    match.entered_by = entry.entered_by
+    match.entered_by, match.from_import_id = entry.entered_by, entry.from_import
     if entry.match is None or entry.external_id:
         match.source, match.external_id = entry.source, entry.external_id
     if entry.entry_token is not None:

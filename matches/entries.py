@@ -33,7 +33,7 @@ class Entry:
 
     `players` in the order of the seats, as the result counts them. `ended_at` is aware; with `timed` off only its UTC date is
     meant. `source` and `external_id` together name a match once and for all. `match` is an open match that this completes, read
-    at `match.version`.
+    at `match.version`. `from_import` is the id of the import that brings it.
     """
 
     players: Sequence[Player]
@@ -46,6 +46,7 @@ class Entry:
     match: Match | None = None
     entry_token: uuid.UUID | None = None
     entered_by: User | None = None
+    from_import: int | None = None
 
 
 class Conflict(Exception):

@@ -17,6 +17,8 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from matches.import_models import Import as Import
+from matches.import_models import ImportFile as ImportFile
 from players.models import Player, Pool
 from players.systems.base import DEALS, LENGTHS, POINTS, RATING_LIMIT, Kind, Result
 from players.wording import KIND_LABELS
@@ -107,6 +109,14 @@ class Match(MatchTerms):
         editable=False,
         related_name="+",
         verbose_name=_("entered by"),
+    )
+    from_import = models.ForeignKey(
+        "matches.Import",
+        on_delete=models.PROTECT,
+        null=True,
+        editable=False,
+        related_name="matches",
+        verbose_name=_("import"),
     )
     created_at = models.DateTimeField(_("entered"), default=timezone.now, editable=False)
     completed_at = models.DateTimeField(_("completed"), null=True, editable=False)

@@ -17,12 +17,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time
+from decimal import Decimal
 
 from django.utils.translation import gettext as _
 
 from matches.entries import SEQUENCES
 from matches.imports import cells
 from matches.imports.csv_table import BadFile, Line, read_table
+from matches.imports.dialect import Dialect, iso_date
 from matches.imports.report import RefusedRow, rule
 from players.names import NAME_MAX, clean_name, name_key
 from players.systems.base import DEALS, LENGTHS, POINTS, RatingSystem, Refused, Result
@@ -41,6 +43,9 @@ class Defaults:
 
     kind: str = ""
     real_money: bool | None = None
+    stake: Decimal | None = None
+    on: date | None = None
+    """The date of match files that have none; a row of a CSV always says its own."""
 
 
 @dataclass(slots=True)
@@ -64,25 +69,35 @@ class Row:
 
 @dataclass(slots=True)
 class Rows:
-    """What a file holds. `player_columns` are those of the seats, `has_sequence` whether it numbers its rows itself."""
+    """What a file holds. `player_columns` are those of the seats, `has_sequence` whether it numbers its rows itself.
+
+    Of match files: `files` names them by the number of a row, `unfinished` says which matches are not in the rows, and `notes`
+    what else should be known.
+    """
 
     player_columns: tuple[str, ...]
     has_sequence: bool
     taken: list[Row] = field(default_factory=list)
     refused: list[RefusedRow] = field(default_factory=list)
+    files: dict[int, str] = field(default_factory=dict)
+    unfinished: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
     def refuse(self, line: int, refused: Refused, *, timed: bool = True) -> None:
         """Note that a row is refused, under the column that stands for the field at fault."""
         columns = {"scores": "result" if self.player_columns != DUEL else "winner", "places": "rank1"}
         if not timed:
             columns["ended_at"] = "date"
-        self.refused.append(RefusedRow(line, columns.get(refused.field, refused.field), rule(refused)))
+        column = columns.get(refused.field, refused.field)
+        same = refused.code == "same_player"
+        self.refused.append(RefusedRow(line, column, rule(refused), self.files.get(line, ""), same))
 
 
-def read_rows(data: bytes, system: RatingSystem, defaults: Defaults) -> Rows:
+def read_rows(data: bytes, system: RatingSystem, defaults: Defaults, dialect: Dialect | None = None) -> Rows:
     """Read a file of matches for a pool of this system. Raises BadFile."""
-    table = read_table(data, COLUMNS)
-    _check_options(system, defaults)
+    dialect = dialect or Dialect()
+    table = read_table(data, COLUMNS, dialect)
+    check_options(system, defaults)
     rows = Rows(_player_columns(table.columns, system), "sequence" in table.columns)
     _check_columns(table.columns, system, defaults)
     places: Counter[str] = Counter()
@@ -93,14 +108,15 @@ def read_rows(data: bytes, system: RatingSystem, defaults: Defaults) -> Rows:
         try:
             if line.count != len(table.columns):
                 raise Refused("row", "wrong_cells", given=line.count, needed=len(table.columns))
-            rows.taken.append(_row(line, rows, places[on], defaults))
+            rows.taken.append(_row(line, rows, places[on], defaults, dialect.dates))
         except Refused as refused:
             rows.refuse(line.number, refused)
     return rows
 
 
-def _check_options(system: RatingSystem, defaults: Defaults) -> None:
-    for name, given in (("kind", defaults.kind), ("real_money", defaults.real_money)):
+def check_options(system: RatingSystem, defaults: Defaults) -> None:
+    """Raise BadFile where something is to hold for all matches that those of this pool do not have."""
+    for name, given in (("kind", defaults.kind), ("real_money", defaults.real_money), ("stake", defaults.stake)):
         if given and name not in system.uses:
             raise BadFile(_("The matches of this pool have no “%(column)s”: leave the option out.") % {"column": name})
 
@@ -151,7 +167,7 @@ def _check_columns(columns: Sequence[str], system: RatingSystem, defaults: Defau
             )
 
 
-def _row(line: Line, rows: Rows, place: int, defaults: Defaults) -> Row:
+def _row(line: Line, rows: Rows, place: int, defaults: Defaults, dates: str) -> Row:
     """Raises Refused."""
     cell = {column: text for column, text in line.cells.items() if text}
     if ("date" in cell) == ("ended_at" in cell):
@@ -159,16 +175,17 @@ def _row(line: Line, rows: Rows, place: int, defaults: Defaults) -> Row:
         raise Refused("ended_at" if "date" not in line.cells else "date", "date_or_instant" if both else "needed")
     timed = "ended_at" in cell
     if timed:
-        ended_at = cells.instant("ended_at", cell["ended_at"])
+        ended_at = cells.instant("ended_at", iso_date("ended_at", cell["ended_at"], dates))
     else:
-        ended_at = datetime.combine(cells.day("date", cell["date"]), time(), UTC)
-    names = tuple(_name(column, cell.get(column, "")) for column in rows.player_columns)
+        ended_at = datetime.combine(cells.day("date", iso_date("date", cell["date"], dates)), time(), UTC)
+    names = tuple(read_name(column, cell.get(column, "")) for column in rows.player_columns)
     keys = tuple(name_key(name) for name in names)
     told = _result(cell, rows.player_columns)
     result = replace(
         told,
         kind=told.kind or defaults.kind,
         real_money=defaults.real_money if told.real_money is None else told.real_money,
+        stake=defaults.stake if told.stake is None else told.stake,
     )
     return Row(
         line=line.number,
@@ -184,7 +201,8 @@ def _row(line: Line, rows: Rows, place: int, defaults: Defaults) -> Row:
     )
 
 
-def _name(column: str, text: str) -> str:
+def read_name(column: str, text: str) -> str:
+    """The name of a player as it is stored. Raises Refused."""
     name = clean_name(text)
     if not name:
         raise Refused(column, "needed")

@@ -33,10 +33,11 @@ def _as_text(path: str) -> str:
     return os.fsencode(path).decode("utf-8", "replace")
 
 
-def read_file(path: str) -> bytes:
-    """Raises CommandError."""
+def read_file(path: str, most: int | None = None) -> bytes:
+    """The file, or as many bytes of it. Raises CommandError."""
     try:
-        return Path(path).read_bytes()
+        with Path(path).open("rb") as file:
+            return file.read(-1 if most is None else most)
     except OSError as error:
         values = {"file": _as_text(path), "error": error.strerror}
         raise CommandError(_("%(file)s cannot be read: %(error)s.") % values) from None
