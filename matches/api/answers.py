@@ -13,14 +13,18 @@ from players.api.answers import Json, change, end, euros, instant, player, point
 from players.formatting import format_term
 from players.models import Pool
 from players.pages.history import why_not_counted
+from players.permissions import StakeSight
 from players.systems.base import Term
 from players.wording import term_formula, term_label
 
 
-def match_line(match: Match, seats: Sequence[Any], pool: Pool, source: str | None) -> Json:
-    """A match with its seats as `players.pages.history.seats_with_changes` reads them; ids only for their own source."""
+def match_line(match: Match, seats: Sequence[Any], pool: Pool, source: str | None, stakes: StakeSight) -> Json:
+    """A match with its seats as `players.pages.history.seats_with_changes` reads them.
+
+    Its id at the source is only for its own `source`; that one sees the stake too, and others as `stakes` has it.
+    """
     return {
-        **_facts(match, pool, source),
+        **_facts(match, pool, source, stakes.of(seat.player for seat in seats)),
         "not_counted": not_counted(match, seats, pool),
         "players": [
             {
@@ -36,8 +40,9 @@ def match_line(match: Match, seats: Sequence[Any], pool: Pool, source: str | Non
     }
 
 
-def _facts(match: Match, pool: Pool, source: str | None) -> Json:
+def _facts(match: Match, pool: Pool, source: str | None, shows_stake: bool) -> Json:
     own = bool(match.external_id) and match.source == source
+    shows_stake = shows_stake or own
     return {
         "id": match.pk,
         "page": match.get_absolute_url(),
@@ -51,7 +56,8 @@ def _facts(match: Match, pool: Pool, source: str | None) -> Json:
         "length": match.length,
         "deals": match.deals,
         "points": match.points,
-        "stake": euros(match.stake),
+        "stake": euros(match.stake) if shows_stake else None,
+        "stake_hidden": match.stake is not None and not shows_stake,
         "real_money": match.real_money,
         "chance": match.chance,
     }
@@ -67,7 +73,7 @@ def not_counted(match: Match, seats: Sequence[Any], pool: Pool) -> Json | None:
 def sheet_page(found: Sheet, source: str | None) -> Json:
     match, pool = found.match, found.match.pool
     return {
-        **_facts(match, pool, source),
+        **_facts(match, pool, source, found.shows_stake),
         "not_counted": {"code": match.not_counted, "detail": found.why_not} if match.not_counted else None,
         "counted": found.counted,
         "explained": found.explained,
@@ -78,7 +84,8 @@ def sheet_page(found: Sheet, source: str | None) -> Json:
 
 def _column(column: Column, pool: Pool) -> Json:
     line, seat, was = column.line, column.seat, column.published
-    terms = (*column.terms, column.last) if column.last else ()
+    whole = column.sum
+    lines = () if whole is None else (*whole.lines, whole.last)
     return {
         "player": player(seat.player),
         "score": seat.score,
@@ -92,18 +99,19 @@ def _column(column: Column, pool: Pool) -> Json:
         "published": None
         if was is None
         else {"before": points(was.before, pool), "change": change(was.change, pool), "after": points(was.after, pool)},
-        "terms": [_term(term, pool) for term in terms],
+        "terms": [_term(line.term, pool, whole.digits) for line in lines] if whole else [],
+        "hides_stake": whole is not None and whole.hides_stake,
     }
 
 
-def _term(term: Term, pool: Pool) -> Json:
+def _term(term: Term, pool: Pool, digits: int) -> Json:
     return {
         "code": term.code,
         "label": term_label(term),
         "unit": str(term.unit),
         "value": float(term.value) + 0.0,
-        "shown": format_term(term.value, term.unit, pool.shown_decimals),
-        "formula": term_formula(term, pool.shown_decimals),
+        "shown": format_term(term.value, term.unit, pool.shown_decimals, digits),
+        "formula": term_formula(term, pool.shown_decimals, digits),
         "inputs": dict(term.inputs),
     }
 
@@ -120,7 +128,7 @@ def _note(note: Note) -> Json:
     }
 
 
-def table(waiting: Waiting, pool: Pool) -> Json:
+def table(waiting: Waiting, pool: Pool, stakes: StakeSight) -> Json:
     found = waiting.table
     return {
         "id": found.pk,
@@ -130,7 +138,8 @@ def table(waiting: Waiting, pool: Pool) -> Json:
         "provisional": waiting.provisional,
         "length": found.length,
         "deals": found.deals,
-        "stake": euros(found.stake),
+        "stake": euros(found.stake) if stakes.of_tables else None,
+        "stake_hidden": found.stake is not None and not stakes.of_tables,
         "real_money": found.real_money,
         "opened_at": instant(found.opened_at),
     }

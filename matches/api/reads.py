@@ -16,7 +16,7 @@ from matches.lobby import waiting_tables
 from matches.models import ORDER, Match, Participant
 from matches.sheet import sheet
 from players.api import cursors, reading
-from players.api.actors import source_of
+from players.api.actors import reader_of, source_of
 from players.api.base import ApiView, pool_at
 from players.api.errors import not_found
 from players.api.reading import Unfit, Unfits, json_flag, read_query
@@ -24,6 +24,7 @@ from players.api.schema import Param, readable, readers
 from players.api.views import LIMIT, cursor, id_param
 from players.pages.history import seats_with_changes
 from players.pages.pools import all_pools
+from players.permissions import stakes_for
 
 MATCHES = (
     Param("pool", "The pool's name in this API.", lambda name, value: reading.text(name, value, 50)),
@@ -63,7 +64,8 @@ class MatchReads(ApiView):
     def get(self, request: HttpRequest) -> Response:
         values = read_query(request.GET, readers(MATCHES))
         source = source_of(request)
-        pools = {pool.pk: pool for pool in all_pools()}
+        reader = reader_of(request)
+        pools = {pool.pk: pool for pool in all_pools(reader)}
         rows = self._filtered(values, source, pools)
         if "cursor" in values:
             rows = cursors.after(rows, ORDER, values["cursor"], descending=True)
@@ -74,10 +76,11 @@ class MatchReads(ApiView):
         prefetch_related_objects([pool for pool in pools.values() if pool.has_eras], "eras")
         seats = seats_with_changes(Participant.objects.filter(match__in=[match.pk for match in found[:size]]))
         seated = {pk: list(group) for pk, group in groupby(seats.order_by("match_id", "seat"), key=lambda seat: seat.match_id)}
+        stakes = {pk: stakes_for(reader, pools[pk]) for pk in {match.pool_id for match in found}}
         lines = []
         for match in found[:size]:
-            match.pool = pools[match.pool_id]
-            lines.append(answers.match_line(match, seated.get(match.pk, []), match.pool, source))
+            match.pool = pool = pools[match.pool_id]
+            lines.append(answers.match_line(match, seated.get(match.pk, []), pool, source, stakes[pool.pk]))
         return Response({"matches": lines, "next": following})
 
     @staticmethod
@@ -121,7 +124,7 @@ class MatchRead(ApiView):
     def get(self, request: HttpRequest, match: int) -> Response:
         read_query(request.GET, {})
         try:
-            found = sheet(match, None)
+            found = sheet(match, None, reader_of(request))
         except Match.DoesNotExist:
             raise not_found(_("There is no such match.")) from None
         return Response(answers.sheet_page(found, source_of(request)))
@@ -133,5 +136,7 @@ class LobbyRead(ApiView):
     @readable("Who waits at a table", "The longest wait first.", shapes.Lobby, tag="lobby", errors=(404,))
     def get(self, request: HttpRequest, pool: str) -> Response:
         read_query(request.GET, {})
-        found = pool_at(pool)
-        return Response({"pool": found.slug, "tables": [answers.table(one, found) for one in waiting_tables(found)]})
+        reader = reader_of(request)
+        found = pool_at(pool, reader)
+        stakes = stakes_for(reader, found)
+        return Response({"pool": found.slug, "tables": [answers.table(one, found, stakes) for one in waiting_tables(found)]})

@@ -36,6 +36,7 @@ class MatchFacts(End):
     deals = s.IntegerField(allow_null=True)
     points = s.IntegerField(allow_null=True)
     stake = Number(allow_null=True)
+    stake_hidden = s.BooleanField(help_text="Whether there is a stake that the pool does not show to you.")
     real_money = s.BooleanField(allow_null=True)
     chance = s.FloatField(allow_null=True)
     not_counted = Reason(allow_null=True, help_text="Why it moves no rating; null where it counts, or is not over.")
@@ -72,6 +73,7 @@ class SheetColumn(SeatLine):
     expected = s.FloatField(allow_null=True)
     published = Change(allow_null=True, help_text="What was published first, where a revision changed it.")
     terms = TermLine(many=True, help_text="The sum, line by line; the last line is the change.")
+    hides_stake = s.BooleanField(help_text="Whether the lines that tell the stake are left out.")
 
 
 class ChangedField(s.Serializer):
@@ -105,6 +107,7 @@ class TableLine(s.Serializer):
     length = s.IntegerField(allow_null=True)
     deals = s.IntegerField(allow_null=True)
     stake = Number(allow_null=True)
+    stake_hidden = s.BooleanField(help_text="Whether there is a stake that the pool does not show to you.")
     real_money = s.BooleanField(allow_null=True)
     opened_at = s.DateTimeField()
 

@@ -115,6 +115,11 @@ def actor_of(request: Any) -> Actor:
     return Actor(request.user, request.auth)
 
 
+def reader_of(request: Any) -> User | None:
+    """The login that reads, as the pages know it; None for the public, and for keys, whose login is nobody's."""
+    return request.user if request.auth is None and request.user.is_authenticated else None
+
+
 def source_of(request: Any) -> str | None:
     """The source whose ids the reader may see: his own; None for a public one."""
     return actor_of(request).source if request.auth is not None or request.user.is_authenticated else None

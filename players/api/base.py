@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.utils import translation
 from django.utils.cache import get_conditional_response, patch_cache_control, patch_vary_headers
@@ -90,9 +91,9 @@ def language_of(request: HttpRequest) -> str:
     return settings.LANGUAGE_CODE
 
 
-def pool_at(slug: str) -> Pool:
-    """The pool of an address, with its tiers. Two queries. Raises ApiError (404)."""
-    for pool in all_pools():
+def pool_at(slug: str, user: User | None = None) -> Pool:
+    """The pool of an address, with its tiers, and whether the user organises it. Two queries. Raises ApiError (404)."""
+    for pool in all_pools(user):
         if pool.slug == slug:
             return pool
     raise not_found(_("There is no such pool."))

@@ -9,10 +9,11 @@ import pytest
 
 from matches.corrections import Correction, correct
 from matches.models import Match, Table
-from players.models import RatingChange
+from players.models import Pool, RatingChange
 from players.systems.base import Result
 from tests.asking import Asker, fields
 from tests.building import NOW, Entry, at, complete, people, pool_of, won
+from tests.pages import login_of
 
 pytestmark = pytest.mark.django_db
 
@@ -155,3 +156,22 @@ def test_the_number_of_queries_is_fixed(api: Asker, address: str, queries: int, 
     Table.objects.bulk_create(Table(pool=pool, host=player) for player in players)
     correct(pool, [Correction(made[0], void=True)], reason="x", now=NOW)
     assert api.queries(address.format(match=made[1].pk)) == queries
+
+
+def test_stakes_that_a_pool_hides(api: Asker) -> None:
+    """The public sees none; who played sees his own."""
+    pool, (one, two) = pool_of("crowns-cup"), people(2)
+    Pool.objects.filter(pk=pool.pk).update(stakes_shown_to=Pool.Stakes.PLAYERS)
+    [made] = complete(pool, won(one, two, at(0), stake=Decimal(31), real_money=True, kind="table"))
+    Table.objects.create(pool=pool, host=one, length=5, stake=Decimal(31))
+    for address in (f"matches/{made.pk}/", "matches/?pool=crowns-cup", "pools/crowns-cup/lobby/"):
+        response = api.send("GET", address)
+        assert b'"stake":null,"stake_hidden":true' in response.content and b"stake_factor" not in response.content
+    own = Asker(client=login_of(one))
+    assert (
+        own.get(f"matches/{made.pk}/")["stake"]["value"]
+        == own.get("matches/?pool=crowns-cup")["matches"][0]["stake"]["value"]
+        == 31
+    )
+    assert "stake_factor" in [term["code"] for term in own.get(f"matches/{made.pk}/")["players"][0]["terms"]]
+    assert own.get("pools/crowns-cup/lobby/")["tables"][0]["stake"]["value"] == 31

@@ -10,7 +10,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('players', '0002_five_pools'),
+        ('players', '0003_who_sees_stakes'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
