@@ -136,7 +136,7 @@ def pgbench(script: str, seconds: float) -> float:
 
 
 def batch_and_copy() -> tuple[float, float]:
-    """Matches a second of one large batch, and of the same rows by COPY: matches, participants, history and ratings."""
+    """Matches a second of one large batch, and of the same rows by COPY: matches, participants, history, events and ratings."""
     from django.db import connection, transaction
 
     from matches.completion import complete_matches
@@ -158,6 +158,7 @@ def batch_and_copy() -> tuple[float, float]:
             ("matches_match", "id", {"id": "id + 1000000", "entry_token": "gen_random_uuid()", "source": "'copied'"}),
             ("matches_participant", "match_id", {"id": "id + 1000000", "match_id": "match_id + 1000000"}),
             ("players_ratingchange", "match_id", {"id": "id + 1000000", "match_id": "match_id + 1000000"}),
+            ("matches_event", "match_id", {"id": "id + 1000000", "match_id": "match_id + 1000000"}),
             ("players_rating", "last_match_id", {"id": "id + 1000000", "pool_id": f"{other_pool}::bigint"}),
         ):
             cursor.execute(f"SELECT * FROM {table} LIMIT 0")
@@ -212,7 +213,7 @@ def complete_plainly(pool: Any, entry: Any) -> None:
     from django.db import transaction
     from django.utils import timezone
 
-    from matches.models import Match, Participant
+    from matches.models import Event, Match, Participant
     from players.models import Rating, RatingChange
     from players.standings import rank_points
     from players.systems.base import Seat
@@ -271,3 +272,4 @@ def complete_plainly(pool: Any, entry: Any) -> None:
         RatingChange.objects.bulk_create(changes)
         for rating in ratings:
             rating.save()
+        Event.objects.create(kind=Event.Kind.RATED, pool=pool, match=match, made_at=now)

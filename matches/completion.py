@@ -32,6 +32,7 @@ from matches.entries import (
     opened_statement,
 )
 from matches.models import Match, Participant, RakeBand
+from matches.push import events
 from matches.rating import LateMatch, MatchRefused
 from matches.signals import match_completed
 from players import rows
@@ -198,7 +199,7 @@ def _complete(pool: Pool, entries: Sequence[Entry], *, exclusive: bool, now: dat
             raise Conflict(known.match, differing)
         answers.append(known.match)
     if prepared:
-        _store(prepared)
+        _store(pool, prepared, now)
         matches = sorted((item.match for item in prepared), key=lambda match: match.order)
         seats = {item.match.pk: item.seats for item in prepared}
         try:
@@ -280,8 +281,8 @@ def _prepare(pool: Pool, entry: Entry, match: Match | None, now: datetime) -> _S
     return _Seated(match, seats)
 
 
-def _store(prepared: Sequence[_Seated]) -> None:
-    """Store matches and participants, set-based."""
+def _store(pool: Pool, prepared: Sequence[_Seated], now: datetime) -> None:
+    """Store matches and participants, and that there is something to tell, set-based."""
     new = [item.match for item in prepared if item.match._state.adding]
     for item in prepared:
         if not item.match._state.adding:
@@ -292,6 +293,7 @@ def _store(prepared: Sequence[_Seated]) -> None:
     rows.write(
         rows.Insert(Match, MATCH_COLUMNS, [match_row(match) for match in new]),
         rows.Insert(Participant, SEAT_COLUMNS, [seat_row(seat) for item in prepared for seat in item.seats]),
+        events.rated(pool, (item.match for item in prepared), now),
     )
     for match in new:
         match._state.adding, match._state.db = False, connection.alias

@@ -19,6 +19,9 @@ from django.utils.translation import gettext_lazy as _
 
 from matches.import_models import Import as Import
 from matches.import_models import ImportFile as ImportFile
+from matches.push.models import Delivery as Delivery
+from matches.push.models import Event as Event
+from matches.push.models import Webhook as Webhook
 from players.models import Player, Pool
 from players.systems.base import DEALS, LENGTHS, POINTS, RATING_LIMIT, Kind, Result
 from players.wording import KIND_LABELS

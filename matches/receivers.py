@@ -9,9 +9,10 @@ from django.dispatch import receiver
 
 from matches import rating, records
 from matches.models import Match, Participant
+from matches.push import events
 from matches.signals import match_completed
 from players.models import Player, Pool
-from players.signals import player_anonymised
+from players.signals import player_anonymised, standings_moved
 
 
 @receiver(match_completed, dispatch_uid="matches.rate")
@@ -31,3 +32,8 @@ def rate(
 @receiver(player_anonymised, dispatch_uid="matches.forget_names")
 def forget_names(sender: Any, *, player: Player, duplicates: list[Player], names: frozenset[str], **_: Any) -> None:
     records.forget_names(player, duplicates, names)
+
+
+@receiver(standings_moved, dispatch_uid="matches.tell_standings")
+def tell_standings(sender: Any, *, pool: Pool, moved: list[list[float]], now: datetime, **_: Any) -> None:
+    events.standings(pool, moved, now)

@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from matches import jobs, matchmaking, tables
 from matches.models import PairingRequest
+from matches.push import events, webhooks
 from players.models import Pool
 
 
@@ -35,3 +36,24 @@ def sweep_lobbies() -> int:
     """Close the tables where nobody comes, and let those wait no more whom matchmaking has not paired; how many of both."""
     now = timezone.now()
     return tables.close_stale(now) + matchmaking.expire(now)
+
+
+@shared_task
+def sweep_events() -> int:
+    """Put what has happened into the feed's order, and have the webhooks told."""
+    done = events.put_in_order()
+    for webhook_id in webhooks.waiting(timezone.now()):
+        send_to_webhook.delay(webhook_id)
+    return done
+
+
+@shared_task(soft_time_limit=2 * int(webhooks.BUDGET))
+def send_to_webhook(webhook_id: int) -> int:
+    """Send one webhook what it waits for: a slow one keeps no other waiting."""
+    return webhooks.send_waiting(webhook_id)
+
+
+@shared_task
+def forget_events() -> int:
+    """Delete events that are older than the feed goes back."""
+    return events.forget(timezone.now() - events.KEPT)

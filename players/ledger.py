@@ -21,6 +21,7 @@ from players import rankings, rows
 from players.dbfunctions import ElapsedDays, RankPoints
 from players.locks import hold_pool, require_transaction
 from players.models import Pool, PublishedChange, Rating, RatingChange
+from players.signals import standings_moved
 from players.standings import rank_points, standing
 from players.systems.base import RATING_LIMIT, PairRater, Rated, RatingSystem, Refused, Result, Seat
 
@@ -468,11 +469,17 @@ def _update_some(pool_id: int, after: int, now: datetime) -> tuple[int, int | No
         )
     fresh = Greatest(Value(rule.floor), decayed, output_field=FloatField())
     stale = some.alias(fresh=fresh).exclude(standing=F("fresh")).select_for_update(no_key=True, skip_locked=True)
-    moved = Rating.objects.filter(pk__in=stale.values("pk")).update(
+    before = {pk: (player_id, was) for pk, player_id, was in stale.values_list("pk", "player_id", "standing")}
+    if not before:
+        return 0, last
+    # By their ids: the condition might find one more by now, which a completion held a moment ago.
+    locked = Rating.objects.filter(pk__in=list(before))
+    moved = locked.update(
         version=F("version") + 1, standing=fresh, standing_at=now, rank_points=RankPoints(fresh, pool.shown_decimals)
     )
-    if moved:
-        rankings.changed(some.filter(standing_at=now).iterator())
+    rankings.changed(locked.iterator())
+    told = [[*before[pk], value] for pk, value in locked.order_by("player_id").values_list("pk", "standing")]
+    standings_moved.send(sender=Rating, pool=pool, moved=told, now=now)
     return moved, last
 
 

@@ -17,8 +17,8 @@ from django.db.transaction import TransactionManagementError
 from players import rows
 from players.models import Player, Pool
 
-POOL_LOCKS, HISTORY_LOCKS = 7301, 7302
-"""The first keys of the advisory locks on PostgreSQL; the second one is the pool's id."""
+POOL_LOCKS, HISTORY_LOCKS, FEED_LOCK = 7301, 7302, 7303
+"""The first keys of the advisory locks on PostgreSQL; the second one is the pool's id, of the feed 0."""
 
 
 PATIENCE = 3
@@ -55,6 +55,13 @@ def hold_pool(pool_id: int, *, exclusive: bool) -> Pool:
     pool = rows.read(Pool, [values])[0]
     pool.has_eras = bool(has_eras)
     return pool
+
+
+def try_feed() -> bool:
+    """Be the only one who puts events in order until the transaction ends; False where somebody else is."""
+    require_transaction()
+    answers = rows.run(*_advisory("pg_try_advisory_xact_lock", FEED_LOCK, 0))
+    return not answers or bool(answers[0][0][0])
 
 
 def _advisory(function: str, space: int, pool_id: int) -> list[rows.Statement]:

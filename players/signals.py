@@ -8,3 +8,9 @@ player_anonymised = Signal()
 Arguments: `player` (as he is called from now on), `duplicates` (those who were merged into him) and `names` (all that he and they
 were ever called here).
 """
+
+standings_moved = Signal()
+"""Sent by `send` inside the transaction in which time moves standings of a pool, so that an error in a receiver rolls it back.
+
+Arguments: `pool`, `moved` (a list of [player id, standing before, standing after], in points), `now`.
+"""

@@ -33,6 +33,17 @@ app.conf.beat_schedule = {
         "schedule": crontab(),
         "options": {"expires": 50},
     },
+    # Events are rows as well: here they get their places in the feed, and webhooks are told.
+    "sweep events": {
+        "task": "matches.tasks.sweep_events",
+        "schedule": 5.0,
+        "options": {"expires": 5},
+    },
+    "forget events": {
+        "task": "matches.tasks.forget_events",
+        "schedule": crontab(hour=4, minute=20),
+        "options": {"expires": 6 * 3600},
+    },
     # Decay, and who is away: counted in whole days from each player's last match, so that any moment will do.
     # Hourly, because a player's day ends at any hour; at five past, when the hour's last results are in.
     "update standings": {

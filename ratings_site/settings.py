@@ -13,6 +13,7 @@ Settings. Everything that differs between installations comes from the environme
   REDIS_URL           redis://host:6379/0, for the cache and the tasks. Without it both use files under VAR_DIR: one machine only.
   EMAIL_URL           smtp+tls://user:password@host:587; by default mail is printed.
   DEFAULT_FROM_EMAIL  the sender of the site's mail.
+  WEBHOOKS_MAY_BE_PRIVATE  1 where webhooks may be sent by plain http and to addresses that are not on the public internet.
   VAR_DIR             where the site keeps files at run time; var/ beside manage.py by default.
   LOG_LEVEL           INFO by default.
 """
@@ -285,6 +286,8 @@ SPECTACULAR_SETTINGS = {
     "TAGS": [{"name": name} for name in ("pools", "players", "matches", "lobby")],
     "OAS_VERSION": "3.1.0",
 }
+
+WEBHOOKS_MAY_BE_PRIVATE = env.bool("WEBHOOKS_MAY_BE_PRIVATE", default=False)
 
 # --- Mail and log ---
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from matches.completion import Entry, complete_match
-from matches.models import Match, Revision
+from matches.models import Event, Match, Revision
 from players.models import Player, Pool, PublishedChange, Rating, RatingChange
 from players.services import create_players
 from players.systems.base import Result
@@ -62,6 +62,7 @@ def forget() -> None:
     for model in (PublishedChange, RatingChange):
         model.objects.all().delete()
     Rating.objects.all().delete()
+    Event.objects.all().delete()
     Revision.objects.all().delete()
     Match.objects.all().delete()
 
