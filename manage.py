@@ -13,7 +13,13 @@ def main() -> None:
         raise SystemExit(
             "Django is not installed for this Python. Run `make install`, then use .venv/bin/python manage.py."
         ) from error
-    execute_from_command_line(sys.argv)
+    try:
+        execute_from_command_line(sys.argv)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader has had enough, as `head` does; nothing may be written to it at exit either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(128 + 13)  # as the shell tells of SIGPIPE
 
 
 if __name__ == "__main__":

@@ -10,19 +10,15 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from matches.corrections import Correction
+from matches.corrections import Correction, NothingChanges
 from matches.entries import Conflict, differences
 from matches.forms import EntryForm, Trouble
-from matches.models import Match
+from matches.models import Match, Revision
 from matches.replay import Overtaken
-from matches.words import overtaken_sentence
+from matches.words import overtaken_sentence, unchanged_sentence
 from players.models import Player
 
 REASON_MAX = 1000
-
-
-class Unchanged(Exception):
-    """What was sent is what is stored."""
 
 
 def busy_sentence() -> str:
@@ -48,7 +44,7 @@ class ReasonForm(forms.Form):
 class CorrectionForm(EntryForm):
     """A match that was completed or voided, to be corrected: the form of entry, filled in, with a reason."""
 
-    trouble: Trouble | Unchanged | Overtaken | None = None  # type: ignore[misc,assignment]
+    trouble: Trouble | NothingChanges | Overtaken | None = None  # type: ignore[misc,assignment]
     status = None  # type: ignore[assignment]
     entry_token = None  # type: ignore[assignment]
     reason = reason_field()
@@ -66,17 +62,17 @@ class CorrectionForm(EntryForm):
             values["ended_at"] = self.instance.ended_at
 
     def correction(self, players: Sequence[Player], places: Sequence[int | None]) -> Correction:
-        """What shall become of the match. Raises Unchanged."""
+        """What shall become of the match. Raises NothingChanges."""
         entry, version = self.entry(players, places), self.cleaned_data["version"]
         if version == self.instance.version and not differences(
             self.instance, list(self.instance.participants.all()), self.pool, entry
         ):
-            raise Unchanged
+            raise NothingChanges
         return Correction(Match(pk=self.instance.pk, version=version), entry=entry)
 
-    def _show(self, trouble: Trouble | Unchanged | Overtaken) -> None:
-        if isinstance(trouble, Unchanged):
-            self.add_error(None, _("This is how the match is stored already: nothing would change."))
+    def _show(self, trouble: Trouble | NothingChanges | Overtaken) -> None:
+        if isinstance(trouble, NothingChanges):
+            self.add_error(None, unchanged_sentence(Revision.Kind.EDIT))
         elif isinstance(trouble, Overtaken):
             self.add_error(None, busy_sentence())
         elif isinstance(trouble, Conflict):

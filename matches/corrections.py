@@ -12,12 +12,24 @@ from datetime import datetime
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from matches import replay, revising
+from matches import revising
 from matches.entries import BatchRefused, Conflict, Entry, changed, check_entry, described, entry_of, fill, openings_of
 from matches.models import Match, Participant, Revision
 from matches.rake import carry_over
 from matches.replay import Overtaken, Played, Progress
-from matches.revising import Change, Details, Move, Moved, Plan, Preview, locked_matches, moves_of, played, snapshot
+from matches.revising import (
+    Change,
+    Details,
+    Move,
+    Moved,
+    NothingChanges,
+    Plan,
+    Preview,
+    locked_matches,
+    moves_of,
+    played,
+    snapshot,
+)
 from players.ledger import MatchKey
 from players.locks import hold_players
 from players.models import Pool
@@ -29,6 +41,7 @@ __all__ = [
     "Details",
     "Move",
     "Moved",
+    "NothingChanges",
     "Preview",
     "affected",
     "correct",
@@ -59,14 +72,13 @@ def preview(
     pool: Pool, corrections: Sequence[Correction], *, now: datetime | None = None, progress: Progress | None = None
 ) -> Preview:
     """What the corrections would do. Writes nothing. Raises BatchRefused, Conflict as `correct` does."""
-    shown: Preview = revising.preview(_Corrections(pool.pk, corrections), now=now or timezone.now(), progress=progress)
+    shown: Preview = revising.preview(Corrections(pool.pk, corrections), now=now or timezone.now(), progress=progress)
     return shown
 
 
 def affected(pool: Pool, corrections: Sequence[Correction], *, now: datetime | None = None) -> int:
     """How many matches the corrections rate anew, counted by index. Raises BatchRefused, Conflict as `correct` does."""
-    plan = _Corrections(pool.pk, corrections).plan(pool, now or timezone.now())
-    return replay.count_matches(pool, plan.since) if plan.rates else 0
+    return revising.affected(Corrections(pool.pk, corrections), now=now or timezone.now())
 
 
 def correct(
@@ -82,9 +94,10 @@ def correct(
     """Correct matches of a pool, all of them or none, and rate anew what they change.
 
     With `token` only where the pool is still as that preview showed it. Raises BatchRefused where a correction makes no possible
-    result, Conflict where a match has changed since it was read, Moved where the preview holds no more.
+    result, Conflict where a match has changed since it was read, NothingChanges where all are stored so already, Moved where the
+    preview holds no more.
     """
-    change = _Corrections(pool.pk, corrections)
+    change = Corrections(pool.pk, corrections)
     [revision] = revising.revise(
         change, reason=reason, made_by=made_by, token=token, now=now or timezone.now(), progress=progress
     )
@@ -102,7 +115,9 @@ def made_before(corrections: Sequence[Correction], *, reason: str, made_by: User
 
 
 @dataclass(slots=True)
-class _Corrections(Change):
+class Corrections(Change):
+    """Corrections of matches of one pool, as `correct` makes them."""
+
     pool_id: int
     corrections: Sequence[Correction]
     matches: list[Match] = field(default_factory=list)
@@ -127,7 +142,7 @@ class _Corrections(Change):
         places: list[MatchKey] = []
         for index, (correction, entry, match) in enumerate(zip(self.corrections, entries, self.matches, strict=True)):
             seats = self.seats[match.pk] = list(match.participants.all())
-            old, before = played(match, seats), described(match, seats)
+            old, before, was_counted = played(match, seats), described(match, seats), match.not_counted
             try:
                 if entry is not None:
                     check_entry(pool, entry, openings, now=now)
@@ -144,10 +159,14 @@ class _Corrections(Change):
             match.not_counted = reason.code if reason else ""
             match.version += 1
             details[str(match.pk)] = changed(before, described(match, seats))
+            if match.not_counted != was_counted and match.status == Match.Status.COMPLETED:
+                details[str(match.pk)]["not_counted"] = [was_counted, match.not_counted]
             new = played(match, seats)
             if old != new:
                 instead[match.pk] = new
                 places += [each.key for each in (old, new) if each is not None]
+        if not any(details.values()):
+            raise NothingChanges
         return Plan(
             pool=pool,
             after=pool,
@@ -189,4 +208,6 @@ class _Corrections(Change):
             raise Overtaken
 
     def impossible(self, refused: Refused) -> Exception:
-        return BatchRefused(0, refused)
+        ids = [correction.match.pk for correction in self.corrections]
+        match_id = refused.values.get("match")
+        return BatchRefused(ids.index(match_id) if match_id in ids else 0, refused)

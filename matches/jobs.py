@@ -1,4 +1,4 @@
-"""Corrections and late matches in the background, where they rate too many matches anew for a web request.
+"""Revisions and late matches in the background, where they rate too many matches anew for a web request.
 
 A job is a row: made in the request, previewed and then applied by a Celery task, which the row survives. A worker that is killed
 leaves the old ratings standing, and the sweep hands its job to another. Progress goes through the cache: nothing depends on it.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -16,21 +16,27 @@ from typing import Any
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.cache import cache
+from django.core.exceptions import ValidationError
 from django.db import InterfaceError, OperationalError, transaction
 from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 
-from matches import late
-from matches.corrections import Correction, Move, Moved, Preview, affected, correct, made_before, preview
+from matches import late, revising
+from matches.corrections import Correction, affected
 from matches.entries import BatchRefused, Conflict, Entry
-from matches.job_rows import corrections_of, kind_of, late_entry, late_row, rows_of
-from matches.models import CorrectionJob, Revision
+from matches.job_rows import change_of, kind_of, late_entry, late_row, merge_row, parameters_row, rows_of, undo_row
+from matches.merging import MergePreview, Merging, Undoing
+from matches.models import CorrectionJob, Merge, Revision
+from matches.parameters import NewParameters
+from matches.rating import MatchRefused
 from matches.replay import Overtaken, Progress
-from matches.words import conflict_sentence, overtaken_sentence
+from matches.revising import Move, Moved, NothingChanges, Preview
+from matches.words import conflict_sentence, overtaken_sentence, refused_sentence, unchanged_sentence
 from players import wording
 from players.models import Player, Pool
 from players.pages.reader import zone_of
 from players.systems.base import Refused
+from players.systems.params import BadParameter
 
 logger = logging.getLogger(__name__)
 
@@ -46,15 +52,37 @@ Status = CorrectionJob.Status
 def start(pool: Pool, corrections: Sequence[Correction], *, reason: str, made_by: User | None = None) -> CorrectionJob:
     """Make the job and send it to the workers for its preview. Raises BatchRefused, Conflict."""
     total = affected(pool, corrections)
-    return _start(pool=pool, corrections=rows_of(corrections), reason=reason, made_by=made_by, total=total)
+    return _start(pool=pool, work=rows_of(corrections), reason=reason, made_by=made_by, total=total)
+
+
+def start_parameters(
+    pool: Pool, changes: Mapping[str, Any], since: datetime | None, *, reason: str, made_by: User | None = None
+) -> CorrectionJob:
+    """The same for other parameters of a pool."""
+    total = revising.affected(NewParameters(pool.pk, changes, since), now=timezone.now())
+    return _start(pool=pool, work=[parameters_row(changes, since)], reason=reason, made_by=made_by, total=total)
+
+
+def start_merge(keep: Player, duplicate: Player, *, reason: str, made_by: User | None = None) -> CorrectionJob:
+    """The same for a merge."""
+    total = revising.affected(Merging(keep.pk, duplicate.pk), now=timezone.now())
+    return _start(work=[merge_row(keep, duplicate)], reason=reason, made_by=made_by, total=total)
+
+
+def start_undo(merge: Merge, *, reason: str, made_by: User | None = None) -> CorrectionJob:
+    """The same for a merge that is to be undone."""
+    total = revising.affected(Undoing(merge.pk), now=timezone.now())
+    return _start(work=[undo_row(merge)], reason=reason, made_by=made_by, total=total)
 
 
 def start_late(pool: Pool, entry: Entry, *, made_by: User) -> CorrectionJob:
     """The same for a match that is entered late, and possible. A second click finds the job that the first one made."""
-    known = CorrectionJob.objects.filter(corrections__0__entry__entry_token=str(entry.entry_token)).exclude(status=Status.FAILED)
+    known = CorrectionJob.objects.filter(work__0__entry__entry_token=str(entry.entry_token)).exclude(
+        status__in=(Status.FAILED, Status.WITHDRAWN)
+    )
     if entry.entry_token is not None and (job := known.first()):
         return job
-    return _start(pool=pool, corrections=[late_row(entry)], made_by=made_by, total=late.affected(pool, entry))
+    return _start(pool=pool, work=[late_row(entry)], made_by=made_by, total=late.affected(pool, entry))
 
 
 def _start(**fields: Any) -> CorrectionJob:
@@ -77,7 +105,7 @@ def confirm(job: CorrectionJob, token: str | None = None) -> bool:
 def withdraw(job: CorrectionJob, why: str) -> bool:
     """Give up a job that is not confirmed: it writes nothing. False where it is confirmed or over."""
     waiting = CorrectionJob.objects.filter(pk=job.pk, status__in=(Status.PREVIEWING, Status.PREVIEWED))
-    return bool(waiting.update(status=Status.FAILED, error=why, touched_at=timezone.now()))
+    return bool(waiting.update(status=Status.WITHDRAWN, error=why, touched_at=timezone.now()))
 
 
 def sweep(now: datetime) -> int:
@@ -93,6 +121,10 @@ def _send(job: CorrectionJob) -> None:
 
     # Robust: a broker that is gone fails nothing, since the sweep finds the row.
     transaction.on_commit(lambda: run_correction.delay(job.pk), robust=True)
+
+
+class _MadeAlready(Exception):
+    """Another worker has applied the job meanwhile."""
 
 
 def run(job_id: int, report: Callable[[int, int], None] | None = None) -> CorrectionJob:
@@ -120,6 +152,8 @@ def run(job_id: int, report: Callable[[int, int], None] | None = None) -> Correc
             job.status = Status.DONE
     except Moved as moved:
         _store_preview(job, moved.preview, again=True)
+    except _MadeAlready:
+        pass
     except (OperationalError, InterfaceError, Overtaken):
         raise  # the sweep tries again
     except Exception as error:
@@ -129,7 +163,7 @@ def run(job_id: int, report: Callable[[int, int], None] | None = None) -> Correc
     # Where it was withdrawn meanwhile, it stays so.
     CorrectionJob.objects.filter(pk=job.pk, status=status).update(
         status=job.status,
-        corrections=job.corrections,
+        work=job.work,
         preview=job.preview,
         total=job.total,
         revision=job.revision,
@@ -140,29 +174,40 @@ def run(job_id: int, report: Callable[[int, int], None] | None = None) -> Correc
     return job
 
 
-def _preview(job: CorrectionJob, progress: Progress) -> Preview:
+def _preview(job: CorrectionJob, progress: Progress) -> Any:
     entry = late_entry(job)
     if entry is None:
-        return preview(job.pool, corrections_of(job), progress=progress)
+        return revising.preview(change_of(job), now=timezone.now(), progress=progress)
+    assert job.pool is not None
     return late.preview(job.pool, entry, now=timezone.now(), progress=progress)
 
 
 def _apply(job: CorrectionJob, progress: Progress) -> None:
-    """Make what was previewed. Where a worker was lost between the writing and the last lines of `run`, it is made already."""
+    """Make what was previewed, once: what is made is stored as done in the same transaction."""
     assert job.preview is not None
     entry, token = late_entry(job), job.preview["token"]
     if entry is not None:
+        assert job.pool is not None
         match = late.complete(job.pool, entry, token=token, now=timezone.now(), progress=progress)
-        job.corrections[0]["match"] = match.pk
+        job.work[0]["match"] = match.pk
         job.revision = Revision.objects.filter(matches=match, kind=Revision.Kind.LATE).first()
         return
-    corrections, by = corrections_of(job), {"reason": job.reason, "made_by": job.made_by}
-    try:
-        job.revision = correct(job.pool, corrections, **by, token=token, progress=progress)  # type: ignore[arg-type]
-    except Conflict:
-        job.revision = made_before(corrections, **by)  # type: ignore[arg-type]
-        if job.revision is None:
-            raise
+
+    def made(revisions: list[Revision]) -> None:
+        job.revision = revisions[0] if revisions else None
+        applying = CorrectionJob.objects.filter(pk=job.pk, status=Status.APPLYING)
+        if not applying.update(status=Status.DONE, revision=job.revision, touched_at=timezone.now()):
+            raise _MadeAlready
+
+    revising.revise(
+        change_of(job),
+        reason=job.reason,
+        made_by=job.made_by,
+        token=token,
+        now=timezone.now(),
+        progress=progress,
+        made=made,
+    )
 
 
 def _error(job: CorrectionJob, error: Exception) -> str:
@@ -170,12 +215,20 @@ def _error(job: CorrectionJob, error: Exception) -> str:
     reader: Player | None = getattr(job.made_by, "player", None)
     with translation.override(reader.language if reader else settings.LANGUAGE_CODE), timezone.override(zone_of(reader)):
         if isinstance(error, BatchRefused):
-            return f"#{job.corrections[error.index]['match']} · {wording.refusal(error.refused)}"
+            return f"#{job.work[error.index]['match']} · {wording.refusal(error.refused)}"
+        if isinstance(error, MatchRefused):
+            return refused_sentence(error)
+        if isinstance(error, NothingChanges):
+            return unchanged_sentence(kind_of(job))
+        if isinstance(error, ValidationError):
+            return " ".join(error.messages)
+        if isinstance(error, BadParameter):
+            return wording.bad_parameter(error)
         if isinstance(error, Refused):
             return wording.refusal(error)
         if isinstance(error, Conflict):
             return conflict_sentence(error) if kind_of(job) == Revision.Kind.LATE else overtaken_sentence(error)
-        logger.error("correction %s failed", job.pk, exc_info=error)
+        logger.error("job %s failed", job.pk, exc_info=error)
         return _("The site made an error, which stands in its log. Nothing was written.")
 
 
@@ -210,14 +263,31 @@ def progress_of(job: CorrectionJob) -> Advance:
     return Advance(min(done, job.total), job.total, seconds)
 
 
-def preview_of(job: CorrectionJob) -> Preview | None:
-    """The stored preview, with the first of its moves; how many there are is in `job.preview`. Players have id and name only."""
+@dataclass(frozen=True, slots=True)
+class StoredPreview:
+    """The stored preview of a job: of each pool the preview, with the first of its moves, and how many there are. The players of
+    the moves have id and name only."""
+
+    pools: Sequence[tuple[Pool, Preview, int]]
+    token: str
+    again: bool
+
+
+def preview_of(job: CorrectionJob) -> StoredPreview | None:
+    """What is stored, or None. One query for the pools."""
     if (stored := job.preview) is None:
         return None
+    known = Pool.objects.in_bulk([one["pool"] for one in stored["pools"]])
+    return StoredPreview(
+        [(known[one["pool"]], _read_preview(one), one["moved"]) for one in stored["pools"]], stored["token"], stored["again"]
+    )
+
+
+def _read_preview(stored: dict[str, Any]) -> Preview:
     moves = [
         Move(Player(pk=move["player"], name=move["name"]), tuple(move["rating"]), tuple(move["rank"])) for move in stored["moves"]
     ]
-    return Preview(moves, stored["lines"], stored["matches"], stored["token"], stored.get("details", {}))
+    return Preview(moves, stored["lines"], stored["matches"], "", stored["details"], stored["rules"])
 
 
 def _progress_key(job: CorrectionJob) -> str:
@@ -228,13 +298,19 @@ def _lock_key(job: CorrectionJob) -> str:
     return f"correction-lock-{job.pk}"
 
 
-def _store_preview(job: CorrectionJob, seen: Preview, *, again: bool = False) -> None:
+def _store_preview(job: CorrectionJob, seen: Any, *, again: bool = False) -> None:
     """`again`: the pool had moved on when an earlier preview was confirmed."""
+    pools: Any = seen.pools if isinstance(seen, MergePreview) else [(job.pool, seen)]
+    stored = [_preview_row(pool, preview) for pool, preview in pools]
+    job.preview = {"pools": stored, "token": seen.token, "again": again}
+    job.total = sum(preview.matches for _pool, preview in pools)
+    job.status = Status.PREVIEWED
+
+
+def _preview_row(pool: Pool, seen: Preview) -> dict[str, Any]:
     moves = [
         {"player": move.player.pk, "name": move.player.name, "rating": move.rating, "rank": move.rank}
         for move in seen.moves[:SHOWN_MOVES]
     ]
     numbers = {"moved": len(seen.moves), "lines": seen.lines, "matches": seen.matches}
-    job.preview = {"moves": moves, **numbers, "token": seen.token, "details": seen.details, "again": again}
-    job.total = seen.matches
-    job.status = Status.PREVIEWED
+    return {"pool": pool.pk, "moves": moves, **numbers, "details": seen.details, "rules": seen.rules}

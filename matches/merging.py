@@ -43,7 +43,7 @@ def preview_merge(
     keep: Player, duplicate: Player, *, now: datetime | None = None, progress: Progress | None = None
 ) -> MergePreview:
     """What `merge` would do. Writes nothing, and raises the same."""
-    shown: MergePreview = revising.preview(_Merging(keep.pk, duplicate.pk), now=now or timezone.now(), progress=progress)
+    shown: MergePreview = revising.preview(Merging(keep.pk, duplicate.pk), now=now or timezone.now(), progress=progress)
     return shown
 
 
@@ -66,7 +66,7 @@ def merge(
     one counts from before the date of the other's opening, or one of them is merged already. Raises Refused where a rating would
     leave its range, Moved where the preview holds no more, and Overtaken where others were faster each time.
     """
-    change = _Merging(keep.pk, duplicate.pk)
+    change = Merging(keep.pk, duplicate.pk)
     revising.revise(change, reason=reason, made_by=made_by, token=token, now=now or timezone.now(), progress=progress)
     assert change.merge is not None
     return change.merge
@@ -74,7 +74,7 @@ def merge(
 
 def preview_undo(merge: Merge, *, now: datetime | None = None, progress: Progress | None = None) -> MergePreview:
     """What `undo_merge` would do. Writes nothing, and raises the same."""
-    shown: MergePreview = revising.preview(_Undoing(merge.pk), now=now or timezone.now(), progress=progress)
+    shown: MergePreview = revising.preview(Undoing(merge.pk), now=now or timezone.now(), progress=progress)
     return shown
 
 
@@ -91,7 +91,7 @@ def undo_merge(
 
     Raises ValidationError where it is undone already or `keep` was himself merged into another since; else as `merge`.
     """
-    change = _Undoing(merge.pk)
+    change = Undoing(merge.pk)
     revising.revise(change, reason=reason, made_by=made_by, token=token, now=now or timezone.now(), progress=progress)
     return Merge.objects.get(pk=merge.pk)
 
@@ -166,7 +166,9 @@ class _Moving(Change):
 
 
 @dataclass(slots=True)
-class _Merging(_Moving):
+class Merging(_Moving):
+    """The merge of a duplicate, as `merge` makes it."""
+
     keep_id: int
     duplicate_id: int
     merge: Merge | None = None
@@ -276,7 +278,9 @@ def check_apart(keep: Player, duplicate: Player) -> None:
 
 
 @dataclass(slots=True)
-class _Undoing(_Moving):
+class Undoing(_Moving):
+    """A merge undone, as `undo_merge` does it."""
+
     merge_id: int
 
     def _merge(self) -> Merge:

@@ -366,18 +366,21 @@ class Revision(models.Model):
 
 
 class CorrectionJob(models.Model):
-    """A correction too large for a web request, previewed and on confirmation applied in the background: see `matches.jobs`."""
+    """A revision too large for a web request, previewed and on confirmation applied in the background: see `matches.jobs`."""
 
     class Status(models.TextChoices):
         PREVIEWING = "previewing", _("being previewed")
         PREVIEWED = "previewed", _("waits for confirmation")
         APPLYING = "applying", _("being applied")
         DONE = "done", _("done")
+        WITHDRAWN = "withdrawn", _("withdrawn")
         FAILED = "failed", _("failed")
 
-    pool = models.ForeignKey(Pool, on_delete=models.PROTECT, related_name="jobs", verbose_name=_("pool"))
+    pool = models.ForeignKey(
+        Pool, on_delete=models.PROTECT, null=True, related_name="jobs", verbose_name=_("pool"), help_text="None for a merge."
+    )
     status = models.CharField(_("status"), max_length=12, choices=Status.choices, default=Status.PREVIEWING)
-    corrections = models.JSONField(_("corrections"))
+    work = models.JSONField(_("what is to be done"), help_text="See `matches.job_rows`.")
     reason = models.TextField(_("reason"), blank=True)
     preview = models.JSONField(_("preview"), null=True)
     error = models.TextField(_("error"), blank=True)
@@ -390,8 +393,8 @@ class CorrectionJob(models.Model):
     touched_at = models.DateTimeField(_("last sign of life"), default=timezone.now)
 
     class Meta:
-        verbose_name = _("correction in the background")
-        verbose_name_plural = _("corrections in the background")
+        verbose_name = _("revision in the background")
+        verbose_name_plural = _("revisions in the background")
         ordering = ("-made_at", "-id")
         indexes = [
             models.Index(fields=("touched_at",), condition=Q(status__in=("previewing", "applying")), name="job_unfinished"),

@@ -2,7 +2,8 @@
 
 Every completed match under the new rules is judged anew, whether it counts, and rated anew. A new `start` moves those who brought
 no rating along and whose first counted match is under the new rules. The revision's `rules` are `parameters`: {name: [from, to]},
-`since`: the instant or None, and `replaced`: the eras that ended for it, as [until, parameters].
+`since`: the instant or None, `replaced`: the eras that ended for it, as [until, parameters], and of the matches that there were
+`starts`: how many count only now, and `stops`: {reason: how many} of those that do not any more.
 """
 
 from __future__ import annotations
@@ -21,16 +22,12 @@ from matches import replay, revising
 from matches.models import Match, Revision
 from matches.rating import MatchRefused
 from matches.replay import Played, Progress
-from matches.revising import Change, Plan, Preview, locked_matches
+from matches.revising import Change, NothingChanges, Plan, Preview, locked_matches
 from players import ledger, systems
 from players.ledger import chunks
 from players.models import Era, Pool
 from players.rules import ALWAYS, Rules
 from players.systems.base import Refused
-
-
-class NothingChanges(Exception):
-    """The pool has these parameters already."""
 
 
 def preview_parameters(
@@ -42,7 +39,7 @@ def preview_parameters(
     progress: Progress | None = None,
 ) -> Preview:
     """What `set_parameters` would do. Writes nothing, and raises the same."""
-    shown: Preview = revising.preview(_NewParameters(pool.pk, changes, since), now=now or timezone.now(), progress=progress)
+    shown: Preview = revising.preview(NewParameters(pool.pk, changes, since), now=now or timezone.now(), progress=progress)
     return shown
 
 
@@ -64,11 +61,22 @@ def set_parameters(
     in the future, and where a rating would leave its range; MatchRefused where the new rules cannot judge a completed match, such
     as one of which nobody knows whether it was for real money; Moved where the preview holds no more.
     """
-    change = _NewParameters(pool.pk, changes, since)
+    change = NewParameters(pool.pk, changes, since)
     [revision] = revising.revise(
         change, reason=reason, made_by=made_by, token=token, now=now or timezone.now(), progress=progress
     )
     return revision
+
+
+def made_before(
+    pool: Pool, changes: Mapping[str, Any], since: datetime | None, *, reason: str, made_by: User | None
+) -> Revision | None:
+    """The revision that gave the pool just this already, where it is asked for a second time."""
+    last = Revision.objects.filter(pool=pool, kind=Revision.Kind.PARAMETERS).first()
+    if last is None or (last.made_by, last.reason) != (made_by, reason) or not last.rules:
+        return None
+    same = last.rules["since"] == (since and since.isoformat())
+    return last if same and all(pair[1] == changes.get(name) for name, pair in last.rules["parameters"].items()) else None
 
 
 @dataclass(slots=True)
@@ -83,6 +91,14 @@ class _Judged:
     @property
     def changed(self) -> list[int]:
         return sorted(pk for ids in self.reasons.values() for pk in ids)
+
+    @property
+    def stops(self) -> dict[str, int]:
+        """By reason, how many do not count any more."""
+        counts = {
+            reason: sum(pk in self.instead and self.instead[pk] is None for pk in ids) for reason, ids in self.reasons.items()
+        }
+        return {reason: count for reason, count in sorted(counts.items()) if count}
 
     def store(self) -> None:
         for reason, ids in self.reasons.items():
@@ -111,7 +127,9 @@ def _judge(rules: Rules, matches: Generator[tuple[Played, str], None, None]) -> 
 
 
 @dataclass(slots=True)
-class _NewParameters(Change):
+class NewParameters(Change):
+    """Other parameters for a pool, as `set_parameters` gives them."""
+
     pool_id: int
     changes: Mapping[str, Any]
     since: datetime | None
@@ -146,6 +164,8 @@ class _NewParameters(Change):
                 "parameters": {name: [old.get(name), new] for name, new in parameters.items() if old.get(name) != new},
                 "since": self.since and self.since.isoformat(),
                 "replaced": [[era.until.isoformat(), era.parameters] for era in pool.rules.past if era not in rules.past],
+                "starts": sum(played is not None for played in self.judged.instead.values()),
+                "stops": self.judged.stops,
             },
             rates=True,
             since=since,

@@ -28,10 +28,10 @@ def forget_names(player: Player, duplicates: Collection[Player], names: Collecti
         merge.save(update_fields=["reason", "undone_reason"])
     ids = {each.pk for each in everybody}
     for job in CorrectionJob.objects.all().iterator():
-        moves = (job.preview or {}).get("moves", ())
-        for move in moves:
-            if move["player"] in ids:
-                move["name"] = player.name
+        for pool in (job.preview or {}).get("pools", ()):
+            for move in pool["moves"]:
+                if move["player"] in ids:
+                    move["name"] = player.name
         job.reason = without_names(job.reason, names, player.name)
         job.error = without_names(job.error, names, player.name)
         job.save(update_fields=["preview", "reason", "error"])

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -36,6 +36,7 @@ ATTEMPTS, HELD_ATTEMPTS = 2, 3
 matches that are not finished and players who are being seated elsewhere."""
 
 
+Made = Callable[[list[Revision]], None]
 Details = dict[str, dict[str, list[Any]]]
 """What becomes of matches: by id, and by the name of a field, from what to what. See `matches.entries.changed`."""
 
@@ -137,6 +138,11 @@ class Preview:
     matches: int
     token: str
     details: Details = field(default_factory=dict)
+    rules: dict[str, Any] | None = None
+
+
+class NothingChanges(Exception):
+    """What is to be revised is so already."""
 
 
 class Moved(Exception):
@@ -151,7 +157,14 @@ def preview(change: Change, *, now: datetime, progress: Progress | None = None) 
     """What the change would do, as its `seen` shows it. Writes nothing. Raises what makes it impossible."""
     with snapshot():
         plans = _plans(change, change.pool_ids(), now)
-        return change.seen([_previewed(plan, _recalculate(change, plan, None, progress), now) for plan in plans])
+        answers = _recalculate_all(change, plans, {}, progress)
+        return change.seen([_previewed(*both, now) for both in zip(plans, answers, strict=True)])
+
+
+def affected(change: Change, *, now: datetime) -> int:
+    """How many counted matches the change rates anew in all its pools, counted by index. Raises what makes it impossible."""
+    plans = _plans(change, change.pool_ids(), now)
+    return sum(replay.count_matches(plan.pool, plan.since) for plan in plans if plan.rates)
 
 
 def revise(
@@ -162,11 +175,13 @@ def revise(
     token: str | None,
     now: datetime,
     progress: Progress | None = None,
+    made: Made | None = None,
 ) -> list[Revision]:
     """Make the change, all of it or nothing: one revision for each pool, in the order of their ids.
 
-    With `token` only where everything is still as that preview showed it. Raises Moved where it is not, what makes the change
-    impossible, and Overtaken where others were faster each time.
+    `made` is told of them in the transaction that makes them, and may raise to have nothing made. With `token` only where
+    everything is still as that preview showed it. Raises Moved where it is not, what makes the change impossible, and Overtaken
+    where others were faster each time.
     """
     for attempt in range(last := ATTEMPTS + HELD_ATTEMPTS):
         # On SQLite, which has one writer, the pools are held from the start.
@@ -176,8 +191,8 @@ def revise(
                 with transaction.atomic():
                     for pool_id in sorted(change.pool_ids()):
                         hold_pool(pool_id, exclusive=True)
-                    return _revise(change, reason, made_by, token, now, progress)
-            return _revise(change, reason, made_by, token, now, progress)
+                    return _revise(change, reason, made_by, token, now, progress, made)
+            return _revise(change, reason, made_by, token, now, progress, made)
         except Overtaken:
             if attempt == last - 1:
                 raise
@@ -188,12 +203,18 @@ def revise(
 
 
 def _revise(
-    change: Change, reason: str, made_by: User | None, token: str | None, now: datetime, progress: Progress | None
+    change: Change,
+    reason: str,
+    made_by: User | None,
+    token: str | None,
+    now: datetime,
+    progress: Progress | None,
+    made: Made | None,
 ) -> list[Revision]:
     marks = {pool_id: _mark(pool_id) for pool_id in sorted(change.pool_ids())}
     with snapshot():
         plans = _plans(change, marks, now)
-        answers = [_recalculate(change, plan, marks[plan.pool.pk], progress) for plan in plans]
+        answers = _recalculate_all(change, plans, marks, progress)
         if token is not None:
             shown = change.seen([_previewed(*both, now) for both in zip(plans, answers, strict=True)])
             if shown.token != token:
@@ -240,6 +261,8 @@ def _revise(
                 ledger.set_openings(plan.after, plan.openings, now)
             replay.write_ratings(plan.after, answer, now)
         change.finish(plans, now)
+        if made is not None:
+            made(revisions)
     return revisions
 
 
@@ -295,6 +318,18 @@ def played(match: Match, seats: Sequence[Participant]) -> Played | None:
     assert match.ended_at is not None
     key = MatchKey(match.ended_at, match.timed, match.sequence, match.pk)
     return Played(key, tuple(seat.player_id for seat in seats), match.result(seats))
+
+
+def _recalculate_all(
+    change: Change, plans: Sequence[Plan], marks: Mapping[int, int], progress: Progress | None
+) -> list[Recalculation]:
+    """The recalculations of all pools, one after the other; the progress counts on."""
+    answers: list[Recalculation] = []
+    for plan in plans:
+        before = sum(answer.matches for answer in answers)
+        counted = None if progress is None else lambda done, before=before: progress(before + done)
+        answers.append(_recalculate(change, plan, marks.get(plan.pool.pk), counted))
+    return answers
 
 
 def _recalculate(change: Change, plan: Plan, mark: int | None, progress: Progress | None) -> Recalculation:
@@ -371,7 +406,7 @@ def moves_of(
     ]
     moves.sort(key=lambda move: (-abs(move.rating[1] - move.rating[0]), move.rank[1] or 0, move.player.pk))
     said = repr((pool.pk, pool.version, details, rules, [(move.player.pk, move.rating, move.rank) for move in moves]))
-    return Preview(moves, answer.writes, answer.matches, hashlib.sha256(said.encode()).hexdigest(), details)
+    return Preview(moves, answer.writes, answer.matches, hashlib.sha256(said.encode()).hexdigest(), details, rules)
 
 
 def _ranks(standings: dict[int, Listed]) -> dict[int, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
@@ -12,9 +12,11 @@ from typing import Any
 from django.utils.html import strip_tags
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from matches.entries import OUTCOME_FIELDS, Conflict, Entry, described, fill
 from matches.models import Match, Revision
+from matches.rating import MatchRefused
 from players import wording
 from players.formatting import format_euros, format_number
 from players.ledger import chunks
@@ -63,6 +65,8 @@ def value_in_words(name: str, values: Mapping[str, Any], named: Mapping[int, str
         return str(Match.Status(value).label)
     if name == "kind":
         return wording.kind_label(value)
+    if name == "not_counted":
+        return _("no: %(why)s") % {"why": wording.reason(value)} if value else _("yes")
     if value is None:
         return NOTHING
     if name == "ended_at":
@@ -79,6 +83,50 @@ def value_in_words(name: str, values: Mapping[str, Any], named: Mapping[int, str
 def instant_in_words(value: datetime) -> str:
     """In the reader's zone, as plain text."""
     return strip_tags(moment(value))
+
+
+@dataclass(frozen=True, slots=True)
+class RulesChanged:
+    """What became of a pool's rules: parameter by parameter from what to what, and sentences on what that means for matches."""
+
+    fields: Sequence[Changed]
+    sentences: Sequence[str]
+
+
+def rules_in_words(rules: Mapping[str, Any]) -> RulesChanged:
+    """What `Revision.rules` holds."""
+    since = rules.get("since")
+    sentences = [
+        _("For the matches that end from %(when)s on.") % {"when": instant_in_words(datetime.fromisoformat(since))}
+        if since
+        else _("For all matches.")
+    ]
+    for until, _parameters in rules.get("replaced", ()):
+        when = instant_in_words(datetime.fromisoformat(until))
+        sentences.append(_("The rules that held until %(when)s are replaced.") % {"when": when})
+    if starts := rules.get("starts"):
+        sentences.append(
+            ngettext("%(count)s match counts from now on.", "%(count)s matches count from now on.", starts)
+            % {"count": format_number(starts, 0)}
+        )
+    for code, count in rules.get("stops", {}).items():
+        stops = ngettext("%(count)s match counts no more.", "%(count)s matches count no more.", count)
+        sentences.append(f"{stops % {'count': format_number(count, 0)}} {wording.reason(code)}")
+    return RulesChanged(_parameters_in_words(rules.get("parameters", {})), sentences)
+
+
+def _parameters_in_words(parameters: Mapping[str, Sequence[Any]]) -> list[Changed]:
+    """Parameters within parameters one by one, where both ways have them."""
+    fields = []
+    for name, (before, after) in parameters.items():
+        if isinstance(before, Mapping) and isinstance(after, Mapping):
+            pairs = {f"{name}.{key}": (before.get(key), value) for key, value in after.items() if before.get(key) != value}
+        else:
+            pairs = {name: (before, after)}
+        for each, (was, now) in pairs.items():
+            label = wording.parameter_label(each)
+            fields.append(Changed(label, wording.parameter_value(each, was), wording.parameter_value(each, now)))
+    return fields
 
 
 def _seats(values: Mapping[str, Any], named: Mapping[int, str]) -> list[Any]:
@@ -144,3 +192,16 @@ def overtaken_sentence(conflict: Conflict) -> str:
         )
         % words
     )
+
+
+def unchanged_sentence(kind: Revision.Kind) -> str:
+    """That there is nothing to revise."""
+    if kind == Revision.Kind.PARAMETERS:
+        return _("The pool has these parameters already.")
+    return _("This is how the match is stored already: nothing would change.")
+
+
+def refused_sentence(error: MatchRefused) -> str:
+    """Which match cannot be rated under other rules, and why."""
+    words = {"id": error.match.pk, "rule": wording.refusal(error.refused)}
+    return _("Match %(id)d cannot be rated under these rules. %(rule)s") % words

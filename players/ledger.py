@@ -216,7 +216,7 @@ def chunks(items: Sequence[T]) -> Iterator[Sequence[T]]:
 def book(key: MatchKey, player_ids: Sequence[int], at_table: Sequence[Running], rated: Rated) -> list[Line]:
     """Apply one match's changes to its players' ratings, in memory, and return the lines of their history, in seat order.
 
-    Raises Refused where a rating would leave the accepted range.
+    Raises Refused, which names the match, where a rating would leave the accepted range.
     """
     ended_at, timed, sequence, match_id = key
     lines = []
@@ -224,7 +224,7 @@ def book(key: MatchKey, player_ids: Sequence[int], at_table: Sequence[Running], 
         before, experience, change = player.value, player.experience, rated.changes[seat]
         after = before + change
         if not -RATING_LIMIT <= after <= RATING_LIMIT:
-            raise Refused("rating", "out_of_range", value=after, low=-RATING_LIMIT, high=RATING_LIMIT)
+            raise Refused("rating", "out_of_range", match=match_id, low=-RATING_LIMIT, high=RATING_LIMIT)
         player.value = after
         player.experience = gained = experience + rated.gained
         player.matches += 1
@@ -292,7 +292,7 @@ def _book_pairs(
         one.value = after1 = before1 + change1
         two.value = after2 = before2 + change2
         if not (low <= after1 <= high and low <= after2 <= high):
-            raise Refused("rating", "out_of_range", low=low, high=high)
+            raise Refused("rating", "out_of_range", match=key.id, low=low, high=high)
         one.experience = more1 = experience1 + gained
         two.experience = more2 = experience2 + gained
         one.matches += 1

@@ -54,6 +54,7 @@ FIELD_LABELS: dict[str, Any] = {
     "sequence": pgettext_lazy("field", "Sequence"),
     "source": pgettext_lazy("field", "Source"),
     "external_id": pgettext_lazy("field", "Id at the source"),
+    "not_counted": pgettext_lazy("field", "Counts"),
 }
 
 # After "Match length: ".
@@ -131,6 +132,11 @@ PARAMETER_LABELS: dict[str, Any] = {
     "scale": pgettext_lazy("parameter", "Scale of the expectation"),
 }
 
+PARAMETER_CHOICES: dict[str, Any] = {
+    "before": pgettext_lazy("experience that counts", "that before the match"),
+    "after": pgettext_lazy("experience that counts", "that with the match"),
+}
+
 # After "Start rating (start): ".
 BAD_PARAMETERS: dict[str, Any] = {
     "unknown": _("there is no such parameter. Known: %(known)s."),
@@ -181,6 +187,37 @@ def parameter_label(name: str) -> str:
     return str(PARAMETER_LABELS.get(name, name))
 
 
+def parameter_value(name: str, value: Any) -> str:
+    """The value of a parameter as it is stored (JSON), in words."""
+    if value is None:
+        return gettext("off")
+    if isinstance(value, bool):
+        return gettext("yes") if value else gettext("no")
+    if isinstance(value, (int, float)):
+        return format_number(value)
+    if isinstance(value, str):
+        return choice_label(value)
+    if isinstance(value, Mapping):
+        return ", ".join(f"{parameter_label(f'{name}.{key}')} {parameter_value(key, one)}" for key, one in value.items())
+    if value and isinstance(value[0], (list, tuple)):
+        return "; ".join(f"{format_number(start)}: {format_number(step)}" for start, step in value)
+    return "; ".join(parameter_value(name, one) for one in value)
+
+
+def choice_label(value: str) -> str:
+    """A value that a parameter is chosen from."""
+    return str(PARAMETER_CHOICES.get(value) or KIND_LABELS.get(value, value))
+
+
+def bad_parameter_rule(bad: BadParameter) -> str:
+    """Why a parameter is not accepted, to be written beside its field."""
+    values = dict(bad.values)
+    if "other" in values:
+        prefix = bad.name.rpartition(".")[0]
+        values["other"] = parameter_label(f"{prefix}.{values['other']}".lstrip("."))
+    return _fill(BAD_PARAMETERS.get(bad.code), values) or gettext("is not accepted. Please check it.")
+
+
 def refusal(refused: Refused) -> str:
     """Why a result was refused: the field, the rule and how to go on, in one or two sentences."""
     return f"{field_label(refused.field)}: {refusal_rule(refused)}"
@@ -194,12 +231,7 @@ def refusal_rule(refused: Refused) -> str:
 
 def bad_parameter(bad: BadParameter) -> str:
     """Why a parameter is not accepted, with its label and its name."""
-    values = dict(bad.values)
-    if "other" in values:
-        prefix = bad.name.rpartition(".")[0]
-        values["other"] = parameter_label(f"{prefix}.{values['other']}".lstrip("."))
-    rule = _fill(BAD_PARAMETERS.get(bad.code), values) or gettext("is not accepted. Please check it.")
-    label = parameter_label(bad.name)
+    rule, label = bad_parameter_rule(bad), parameter_label(bad.name)
     return f"{bad.name}: {rule}" if label == bad.name else f"{label} ({bad.name}): {rule}"
 
 

@@ -24,11 +24,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from matches import jobs
-from matches.admin.previews import sent_on, shown
-from matches.correction_forms import ReasonForm, Unchanged, busy_sentence
-from matches.corrections import Correction, Moved, Preview, affected, correct, made_before, preview
+from matches.admin.previews import job_response, preview_response
+from matches.correction_forms import ReasonForm, busy_sentence
+from matches.corrections import Correction, Moved, NothingChanges, Preview, affected, correct, made_before, preview
 from matches.entries import BatchRefused, Conflict
-from matches.models import CorrectionJob, Match, Revision
+from matches.models import Match, Revision
 from matches.replay import Overtaken
 from matches.words import overtaken_sentence
 from players.admin import SiteAdmin, in_own_zone
@@ -103,7 +103,7 @@ class CorrectsMatches(SiteAdmin):
             return response if proposal is None else self._go_on(request, proposal)
         except BatchRefused as batch:
             request.trouble = batch.refused  # type: ignore[attr-defined]
-        except (Refused, Conflict, Unchanged, Overtaken) as trouble:
+        except (Refused, Conflict, NothingChanges, Overtaken) as trouble:
             request.trouble = trouble  # type: ignore[attr-defined]
         return admin.ModelAdmin.changeform_view(self, request, object_id)
 
@@ -226,14 +226,8 @@ class CorrectsMatches(SiteAdmin):
         total = affected(pool, corrections)
         if total > jobs.SMALL:
             job = jobs.start(pool, corrections, reason=proposal.reason, made_by=request.user)  # type: ignore[arg-type]
-            return self.job_response(request, job, total)
+            return job_response(self, request, job)
         return self._preview_page(request, proposal, preview(pool, corrections))
-
-    def job_response(self, request: HttpRequest, job: CorrectionJob, total: int) -> HttpResponse:
-        """To the page of a job that rates so many matches anew."""
-        sentence = _("This rates %(count)s matches anew, so it is done in the background. Nothing is written before you confirm.")
-        self.message_user(request, sentence % {"count": format_number(total, 0)})
-        return HttpResponseRedirect(reverse("admin:matches_correctionjob_change", args=[job.pk]))
 
     def _preview_page(self, request: HttpRequest, proposal: Proposal, seen: Preview, *, moved: bool = False) -> HttpResponse:
         button = {
@@ -248,7 +242,8 @@ class CorrectsMatches(SiteAdmin):
             "button": button[proposal.kind],
             "cancel": self._back_to(proposal.match_ids),
         }
-        return self.preview_response(request, proposal.pool, seen, context, moved=moved)
+        pools = [(proposal.pool, seen)]
+        return preview_response(self, request, pools, context, token=seen.token, moved=moved)
 
     @staticmethod
     def _what(proposal: Proposal) -> str:
@@ -264,14 +259,6 @@ class CorrectsMatches(SiteAdmin):
                 Kind.UNVOID: ngettext("Take the void of %(count)s match back", "Take the void of %(count)s matches back", count),
             }
         return sentences[proposal.kind] % {"id": proposal.match_ids[0], "count": format_number(count, 0)}
-
-    def preview_response(
-        self, request: HttpRequest, pool: Pool, seen: Preview, context: dict[str, Any], *, moved: bool
-    ) -> HttpResponse:
-        """The page between what was sent and its being done: it sends everything on, with the preview's token."""
-        everywhere = {"opts": self.opts, "preview": shown(pool, seen), "moved": moved, "sent": sent_on(request)}
-        context = {**self.admin_site.each_context(request), **everywhere, **context}
-        return TemplateResponse(request, "admin/matches/match/preview.html", context)
 
     def _done(self, request: HttpRequest, proposal: Proposal, revision: Revision) -> HttpResponse:
         self.message_user(request, done_sentence(proposal, revision), messages.SUCCESS)

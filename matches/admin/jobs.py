@@ -1,4 +1,4 @@
-"""Corrections in the background: what they would move, how far they are, what became of them."""
+"""Revisions in the background: what they would move, how far they are, what became of them."""
 
 from __future__ import annotations
 
@@ -21,11 +21,12 @@ from django.utils.translation import gettext_lazy
 from matches import jobs
 from matches.admin.correcting import change_url, log_correction
 from matches.admin.previews import shown
-from matches.job_rows import kind_of, late_entry, match_ids
+from matches.job_rows import kind_of, late_entry, match_ids, people_of
 from matches.models import CorrectionJob, Match, Revision
 from matches.words import NOTHING, entry_in_words
 from players.admin import ReadOnlyAdmin, in_own_zone, moment_column
-from players.permissions import CORRECT, ENTER
+from players.models import Player
+from players.permissions import CHANGE_PLAYERS, CORRECT, ENTER, SET_PARAMETERS, may_everywhere
 from players.staff import PoolByPool, may_here
 
 Status = CorrectionJob.Status
@@ -41,7 +42,7 @@ class CorrectionJobAdmin(PoolByPool, ReadOnlyAdmin):
     made = moment_column(CorrectionJob, "made_at")
     list_display = ("made", "status", "kind", "pool", "chosen", "why", "total", "made_by")
     list_filter = ("status", "pool")
-    seen_with = (CORRECT, ENTER)
+    seen_with = (CORRECT, ENTER, SET_PARAMETERS, CHANGE_PLAYERS)
 
     class Media:
         css = {"all": ["administration.css"]}
@@ -58,9 +59,12 @@ class CorrectionJobAdmin(PoolByPool, ReadOnlyAdmin):
     def kind(self, job: CorrectionJob) -> str:
         return str(kind_of(job).label)
 
-    @admin.display(description=gettext_lazy("matches"))
-    def chosen(self, job: CorrectionJob) -> SafeString:
-        return numbered(match_ids(job))
+    @admin.display(description=gettext_lazy("what it is about"))
+    def chosen(self, job: CorrectionJob) -> SafeString | str:
+        return about(job)
+
+    def pool_id_of(self, row: CorrectionJob) -> int:
+        return row.pool_id or 0  # a merge is in no pool's reach
 
     @admin.display(description=gettext_lazy("reason"))
     def why(self, job: CorrectionJob) -> str:
@@ -81,27 +85,30 @@ class CorrectionJobAdmin(PoolByPool, ReadOnlyAdmin):
             raise PermissionDenied
         if request.method == "POST":
             return self._decide(request, job)
-        seen = jobs.preview_of(job)
+        stored = jobs.preview_of(job)
+        previews = [shown(pool, seen, moved) for pool, seen, moved in stored.pools] if stored else []
         context = {
             **self.admin_site.each_context(request),
-            "title": _("A correction in the background"),
+            "title": _("A revision in the background"),
             "opts": self.opts,
             "original": job,
             "job": job,
             "kind": kind_of(job).label,
-            "chosen": numbered(match_ids(job)),
-            "entered": entry_in_words(job.pool, entry) if (entry := late_entry(job)) else "",
+            "chosen": about(job),
+            "entered": entry_in_words(job.pool, entry) if job.pool and (entry := late_entry(job)) else "",
             "running": job.status in RUNNING,
             "advance": jobs.progress_of(job),
-            "preview": shown(job.pool, seen, job.preview["moved"]) if seen else None,
-            "again": job.status == Status.PREVIEWED and job.preview.get("again", False),
-            "may_decide": may_here(request, needed_for(job), job.pool_id),
+            "stored": stored,
+            "previews": previews,
+            "preview": previews[0] if len(previews) == 1 else None,
+            "again": job.status == Status.PREVIEWED and stored is not None and stored.again,
+            "may_decide": may_decide(request, job),
         }
         return TemplateResponse(request, "admin/matches/correctionjob/job.html", context)
 
     def _decide(self, request: HttpRequest, job: CorrectionJob) -> HttpResponse:
         """Confirm the job, or withdraw it."""
-        if not may_here(request, needed_for(job), job.pool_id):
+        if not may_decide(request, job):
             raise PermissionDenied
         here = HttpResponseRedirect(request.path)
         if "_withdraw" in request.POST:
@@ -110,7 +117,7 @@ class CorrectionJobAdmin(PoolByPool, ReadOnlyAdmin):
                 self.message_user(request, _("It is confirmed or over already."), messages.WARNING)
         elif jobs.confirm(job, request.POST.get("token", "")):
             matches = Match.objects.filter(pk__in=match_ids(job)).select_related("pool")
-            log_correction(request, list(matches), kind_of(job), job.reason)
+            log_correction(request, list(matches) or _players_or_pool(job), kind_of(job), job.reason)
             self.log_change(request, job, _("Confirmed"))
         else:
             sentence = _("Nothing was confirmed: somebody was faster, or this is a newer preview. Look at it again.")
@@ -137,6 +144,25 @@ def numbered(match_ids: list[int]) -> SafeString:
     return format_html("{}", _("%(count)s matches") % {"count": len(match_ids)})
 
 
-def needed_for(job: CorrectionJob) -> str:
-    """The permission that it takes to confirm the job."""
-    return ENTER if kind_of(job) == Revision.Kind.LATE else CORRECT
+def about(job: CorrectionJob) -> SafeString | str:
+    """The matches, the parameters or the players that the job is about."""
+    if (people := people_of(job)) is not None:
+        return format_html("#{} → #{}", *people)
+    if kind_of(job) == Revision.Kind.PARAMETERS:
+        return job.pool.name if job.pool else NOTHING
+    return numbered(match_ids(job))
+
+
+def _players_or_pool(job: CorrectionJob) -> list[Any]:
+    """What else than matches is in the admin's log for a job."""
+    people = people_of(job)
+    return list(Player.objects.filter(pk__in=people)) if people else [job.pool] if job.pool else []
+
+
+def may_decide(request: HttpRequest, job: CorrectionJob) -> bool:
+    """Whether the user may confirm the job, and withdraw it."""
+    kind = kind_of(job)
+    if kind in (Revision.Kind.MERGE, Revision.Kind.UNMERGE):
+        return may_everywhere(request.user, CHANGE_PLAYERS)
+    needed = {Revision.Kind.LATE: ENTER, Revision.Kind.PARAMETERS: SET_PARAMETERS}.get(kind, CORRECT)
+    return may_here(request, needed, job.pool_id)

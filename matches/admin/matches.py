@@ -24,6 +24,7 @@ from django.utils.translation import gettext_lazy, gettext_noop
 
 from matches import jobs, late
 from matches.admin.correcting import CorrectsMatches, Proposal
+from matches.admin.previews import job_response, preview_response
 from matches.admin.seats import ResultInline, SeatInline, pool_of, trouble_of
 from matches.completion import delete_open
 from matches.correction_forms import CorrectionForm
@@ -159,7 +160,8 @@ class MatchAdmin(PoolByPool, CorrectsMatches):
         """Show what a late match would move, or make it a job. Raises Refused."""
         total = late.affected(pool, entry)
         if total > jobs.SMALL:
-            return self.job_response(request, jobs.start_late(pool, entry, made_by=request.user), total)  # type: ignore[arg-type]
+            job = jobs.start_late(pool, entry, made_by=request.user)  # type: ignore[arg-type]
+            return job_response(self, request, job)
         return self._late_page(request, pool, late.preview(pool, entry, now=timezone.now()))
 
     def _late_page(self, request: HttpRequest, pool: Pool | None, seen: Preview, *, moved: bool = False) -> HttpResponse:
@@ -171,7 +173,7 @@ class MatchAdmin(PoolByPool, CorrectsMatches):
             "button": _("Complete it"),
             "cancel": reverse("admin:matches_match_changelist"),
         }
-        return self.preview_response(request, pool, seen, context, moved=moved)
+        return preview_response(self, request, [(pool, seen)], context, token=seen.token, moved=moved)
 
     def _pools_view(self, request: HttpRequest) -> HttpResponse:
         """The first step of entering a match: in which pool."""

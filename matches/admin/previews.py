@@ -7,11 +7,15 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from matches.corrections import Details, Move, Preview
-from matches.models import Match
-from matches.words import Changed, changes_in_words, names_in
+from matches.models import CorrectionJob, Match
+from matches.words import Changed, RulesChanged, changes_in_words, names_in, rules_in_words
+from players.formatting import format_number
 from players.models import Pool
 
 MOVES, MATCHES = 50, 20
@@ -39,6 +43,7 @@ class ShownPreview:
     token: str
     changes: Sequence[ChangedMatch]
     changed: int
+    rules: RulesChanged | None = None
 
     @property
     def more_moves(self) -> int:
@@ -60,6 +65,7 @@ def shown(pool: Pool, seen: Preview, moved: int | None = None) -> ShownPreview:
         token=seen.token,
         changes=changes_of(seen.details),
         changed=len(seen.details),
+        rules=rules_in_words(seen.rules) if seen.rules else None,
     )
 
 
@@ -74,3 +80,34 @@ def changes_of(details: Details) -> list[ChangedMatch]:
 def sent_on(request: HttpRequest) -> list[tuple[str, Any]]:
     """What the form held, to be sent once more from the preview."""
     return [(name, value) for name, values in request.POST.lists() if name not in NOT_SENT_ON for value in values]
+
+
+def preview_response(
+    model_admin: Any,
+    request: HttpRequest,
+    pools: Sequence[tuple[Pool, Preview]],
+    context: dict[str, Any],
+    *,
+    token: str,
+    moved: bool,
+) -> HttpResponse:
+    """The page between what was sent and its being done: it sends everything on, with the preview's token."""
+    previews = [shown(pool, seen) for pool, seen in pools]
+    context = {
+        **model_admin.admin_site.each_context(request),
+        "opts": model_admin.opts,
+        "previews": previews,
+        "preview": previews[0] if len(previews) == 1 else None,
+        "token": token,
+        "moved": moved,
+        "sent": sent_on(request),
+        **context,
+    }
+    return TemplateResponse(request, "admin/matches/match/preview.html", context)
+
+
+def job_response(model_admin: Any, request: HttpRequest, job: CorrectionJob) -> HttpResponse:
+    """To the page of a job, saying why it became one."""
+    sentence = _("This rates %(count)s matches anew, so it is done in the background. Nothing is written before you confirm.")
+    model_admin.message_user(request, sentence % {"count": format_number(job.total, 0)})
+    return HttpResponseRedirect(reverse("admin:matches_correctionjob_change", args=[job.pk]))

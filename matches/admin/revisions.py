@@ -6,17 +6,20 @@ from typing import Any
 
 from django.contrib import admin
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
+from django.urls import path
 from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 from django.utils.translation import gettext_lazy
 
 from matches.admin.jobs import REASON_SHOWN, numbered
+from matches.admin.parameters import parameters_view
 from matches.admin.previews import MATCHES, changes_of
 from matches.models import Revision
 from matches.revisions import with_matches
-from players.admin import ReadOnlyAdmin, moment_column
+from matches.words import rules_in_words
+from players.admin import ReadOnlyAdmin, in_own_zone, moment_column
 from players.names import clean_name
 from players.permissions import CORRECT
 from players.staff import PoolByPool
@@ -47,6 +50,15 @@ class RevisionAdmin(PoolByPool, ReadOnlyAdmin):
             return queryset.filter(pk__in=through.values("revision")), False
         return (queryset.filter(reason__icontains=term) if term else queryset), False
 
+    def get_urls(self) -> list[Any]:
+        view = self.admin_site.admin_view(self.parameters_view)
+        return [path("parameters/<int:pool_id>/", view, name="matches_revision_parameters"), *super().get_urls()]
+
+    @in_own_zone
+    def parameters_view(self, request: HttpRequest, pool_id: int) -> HttpResponse:
+        """Other parameters for a pool: a revision that is made here."""
+        return parameters_view(self, request, pool_id)
+
     @admin.display(description=gettext_lazy("matches"))
     def concerned(self, revision: Any) -> SafeString | str:
         if not revision.match_count:
@@ -60,12 +72,12 @@ class RevisionAdmin(PoolByPool, ReadOnlyAdmin):
     @admin.display(description=gettext_lazy("what was changed"))
     def what(self, revision: Any) -> SafeString | str:
         """Field by field, from what to what; of a match that was entered late, its number."""
-        details = revision.details
+        details, rules = revision.details, rules_in_words(revision.rules) if revision.rules else None
         if not details:
             ids = revision.matches.order_by("pk").values_list("pk", flat=True)[:MATCHES]
             details = {str(match_id): {} for match_id in ids}
-        if not details:
+        if not details and rules is None:
             return "–"
         changes = changes_of(details)
-        context = {"changes": changes, "more": max(len(details), revision.match_count) - len(changes)}
+        context = {"rules": rules, "changes": changes, "more": max(len(details), revision.match_count or 0) - len(changes)}
         return SafeString(render_to_string("admin/matches/_changes.html", context))

@@ -1,11 +1,12 @@
 """The admin of players, pools, ratings and the history of ratings."""
 
 from players.admin import people, pools, ratings
-from players.admin.base import ByPlayerName, FindsRows, ReadOnlyAdmin, SiteAdmin, in_own_zone, listed, moment_column
+from players.admin.base import ByPlayerName, FindsRows, FoundSelect, ReadOnlyAdmin, SiteAdmin, in_own_zone, listed, moment_column
 
 __all__ = [
     "ByPlayerName",
     "FindsRows",
+    "FoundSelect",
     "ReadOnlyAdmin",
     "SiteAdmin",
     "in_own_zone",

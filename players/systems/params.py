@@ -27,8 +27,22 @@ class BadParameter(ValueError):
 Reader = Callable[[str, object], Any]
 
 
-def _field(default: Any, read: Reader) -> Any:
-    return field(default=default, metadata={"read": read})
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """What a parameter accepts, for a form that asks for it. `kind`: the function here that made the field; `low` and `high`
+    bound its numbers, `allowed` are its choices, `count` how many numbers it has, `inner` the class of nested parameters."""
+
+    kind: str
+    low: float | None = None
+    high: float | None = None
+    allowed: tuple[str, ...] = ()
+    count: int = 1
+    inner: type[Params] | None = None
+    nullable: bool = False
+
+
+def _field(default: Any, read: Reader, spec: Spec) -> Any:
+    return field(default=default, metadata={"read": read, "spec": spec})
 
 
 def read_number(name: str, value: object, low: float, high: float) -> float:
@@ -50,11 +64,11 @@ def read_whole(name: str, value: object, low: int, high: int) -> int:
 
 
 def number(default: float, low: float, high: float) -> Any:
-    return _field(float(default), lambda name, value: read_number(name, value, low, high))
+    return _field(float(default), lambda name, value: read_number(name, value, low, high), Spec("number", low, high))
 
 
 def whole(default: int, low: int, high: int) -> Any:
-    return _field(default, lambda name, value: read_whole(name, value, low, high))
+    return _field(default, lambda name, value: read_whole(name, value, low, high), Spec("whole", low, high))
 
 
 def flag(default: bool) -> Any:
@@ -63,7 +77,7 @@ def flag(default: bool) -> Any:
             raise BadParameter(name, "not_a_flag")
         return value
 
-    return _field(default, read)
+    return _field(default, read, Spec("flag"))
 
 
 def choice(default: str, allowed: tuple[str, ...]) -> Any:
@@ -72,7 +86,7 @@ def choice(default: str, allowed: tuple[str, ...]) -> Any:
             raise BadParameter(name, "not_a_choice", allowed=", ".join(allowed))
         return str(value)
 
-    return _field(default, read)
+    return _field(default, read, Spec("choice", allowed=allowed))
 
 
 def choices(default: tuple[str, ...], allowed: tuple[str, ...]) -> Any:
@@ -85,7 +99,7 @@ def choices(default: tuple[str, ...], allowed: tuple[str, ...]) -> Any:
             raise BadParameter(name, "not_choices", allowed=", ".join(allowed))
         return tuple(item for item in allowed if item in value)
 
-    return _field(default, read)
+    return _field(default, read, Spec("choices", allowed=allowed))
 
 
 def numbers(default: tuple[float, ...], low: float, high: float) -> Any:
@@ -96,7 +110,7 @@ def numbers(default: tuple[float, ...], low: float, high: float) -> Any:
             raise BadParameter(name, "not_numbers", count=len(default))
         return tuple(read_number(name, item, low, high) for item in value)
 
-    return _field(tuple(float(item) for item in default), read)
+    return _field(tuple(float(item) for item in default), read, Spec("numbers", low, high, count=len(default)))
 
 
 def steps(default: tuple[tuple[int, float], ...], whole_range: range, low: float, high: float) -> Any:
@@ -119,7 +133,7 @@ def steps(default: tuple[tuple[int, float], ...], whole_range: range, low: float
                 raise BadParameter(name, "not_ascending")
         return read_steps
 
-    return _field(tuple((start, float(item)) for start, item in default), read)
+    return _field(tuple((start, float(item)) for start, item in default), read, Spec("steps", low, high))
 
 
 def nested(default: Params | None, kind: type[Params], *, nullable: bool = False) -> Any:
@@ -134,7 +148,7 @@ def nested(default: Params | None, kind: type[Params], *, nullable: bool = False
             raise BadParameter(name, "not_an_object")
         return kind.from_json(value, prefix=f"{name}.")
 
-    return _field(default, read)
+    return _field(default, read, Spec("nested", inner=kind, nullable=nullable))
 
 
 def _json(value: Any) -> Any:
@@ -157,6 +171,17 @@ class Params:
     def _reader(entry: Field[Any]) -> Reader:
         reader: Reader = entry.metadata["read"]
         return reader
+
+    @classmethod
+    def specs(cls) -> dict[str, Spec]:
+        """By name, what each parameter accepts, in their order."""
+        return {entry.name: entry.metadata["spec"] for entry in fields(cls)}
+
+    @classmethod
+    def read_one(cls, name: str, value: object) -> Any:
+        """One parameter alone, as it is kept. Raises BadParameter."""
+        [entry] = [entry for entry in fields(cls) if entry.name == name]
+        return cls._reader(entry)(name, value)
 
     @classmethod
     def from_json(cls, data: Mapping[str, object], prefix: str = "") -> Self:

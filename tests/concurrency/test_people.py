@@ -128,7 +128,7 @@ def test_without_catching_up_they_keep_the_old_rules(off: str) -> None:
     """The race that it is there for."""
     pool, players = pool_of("online-backgammon"), people(4)
     complete_matches(pool, a_season(players, 20), now=NOW)
-    target: Any = parameters._NewParameters if off == "completed_since" else replay
+    target: Any = parameters.NewParameters if off == "completed_since" else replay
     with (
         between(lambda: complete_match(pool, won(players[0], players[1], at(50), kind="rematch"), now=NOW)),
         mock.patch.object(target, off, return_value=()),

@@ -12,7 +12,7 @@ from django.db import OperationalError
 from django.test import Client
 from django.urls import reverse
 
-from matches import corrections, jobs, tasks
+from matches import corrections, jobs, revising, tasks
 from matches.completion import complete_match, complete_matches
 from matches.corrections import Correction
 from matches.models import CorrectionJob, Match, Revision
@@ -82,6 +82,15 @@ def started(client: Client, match: Match) -> CorrectionJob:
 def decide(client: Client, job: CorrectionJob, button: str = "_confirm", token: str | None = None) -> Any:
     job.refresh_from_db()
     return client.post(page_of(job), {button: "1", "token": (job.preview or {}).get("token", "") if token is None else token})
+
+
+_apply = jobs._apply
+
+
+def applied_and_lost(*arguments: Any) -> None:
+    """A worker that is lost between the writing and the end."""
+    _apply(*arguments)
+    raise SystemExit
 
 
 @pytest.mark.usefixtures("_small")
@@ -179,9 +188,9 @@ def test_a_worker_lost_after_the_writing_is_found_to_have_done_it(client: Client
     job = started(client, matches[3])
     jobs.run(job.pk)
     decide(client, job)
-    with mock.patch.object(jobs.CorrectionJob.objects, "filter", side_effect=SystemExit), pytest.raises(SystemExit):
+    with mock.patch.object(jobs, "_apply", side_effect=applied_and_lost), pytest.raises(SystemExit):
         jobs.run(job.pk)
-    assert CorrectionJob.objects.get().status == Status.APPLYING and Revision.objects.count() == 1
+    assert CorrectionJob.objects.get().status == Status.DONE and Revision.objects.count() == 1
     job = jobs.run(job.pk)
     assert (job.status, job.revision, job.error) == (Status.DONE, Revision.objects.get(), "")
     assert verify(pool) == (29, None)
@@ -193,10 +202,10 @@ def test_an_error_of_the_site_ends_the_job_and_one_of_the_database_does_not(clie
     before = everything(pool)
     job = started(client, matches[3])
     for passing in (OperationalError, Overtaken):
-        with mock.patch.object(jobs, "preview", side_effect=passing), pytest.raises(passing):
+        with mock.patch.object(revising, "preview", side_effect=passing), pytest.raises(passing):
             jobs.run(job.pk)
     assert CorrectionJob.objects.get().status == Status.PREVIEWING
-    with mock.patch.object(jobs, "preview", side_effect=ZeroDivisionError):
+    with mock.patch.object(revising, "preview", side_effect=ZeroDivisionError):
         assert jobs.run(job.pk).status == Status.FAILED
     assert "The site made an error" in client.get(page_of(job)).text and everything(pool) == before
 
@@ -208,16 +217,19 @@ def test_a_job_is_withdrawn_before_it_is_confirmed_and_not_after(client: Client,
     job = started(client, matches[3])
     decide(client, job, "_withdraw")
     assert "organiser withdrew it" in client.get(page_of(job)).text
-    assert jobs.run(job.pk).status == Status.FAILED  # a worker that comes late leaves it alone
+    page = client.get(page_of(job)).text
+    assert "withdrawn" in page and "failed" not in page and "errornote" not in page
+    assert jobs.run(job.pk).status == Status.WITHDRAWN  # a worker that comes late leaves it alone
     other = started(client, matches[4])
 
     def withdrawn(*args: Any, **more: Any) -> Any:
         decide(client, other, "_withdraw")
-        return corrections.preview(*args, **more)
+        return previewed(*args, **more)
 
-    with mock.patch.object(jobs, "preview", withdrawn):
+    previewed = revising.preview
+    with mock.patch.object(revising, "preview", withdrawn):
         jobs.run(other.pk)  # withdrawn while it is being previewed
-    assert CorrectionJob.objects.get(pk=other.pk).status == Status.FAILED
+    assert CorrectionJob.objects.get(pk=other.pk).status == Status.WITHDRAWN
     third = started(client, matches[5])
     jobs.run(third.pk)
     decide(client, third)

@@ -12,7 +12,7 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from matches import corrections, jobs, tasks
+from matches import corrections, jobs, replay, tasks
 from matches.completion import complete_match, complete_matches
 from matches.corrections import Correction
 from matches.entries import Entry
@@ -48,8 +48,8 @@ def test_a_job_is_previewed_then_confirmed_then_done_and_a_second_run_changes_no
     assert (job.status, job.total) == (Status.PREVIEWING, 18)
     tasks.run_correction(job.pk)
     job.refresh_from_db()
-    assert job.status == Status.PREVIEWED and job.preview["matches"] == 18 and values(pool) == before
-    assert {move["name"] for move in job.preview["moves"]} <= set(before)
+    assert job.status == Status.PREVIEWED and job.preview["pools"][0]["matches"] == 18 and values(pool) == before
+    assert {move["name"] for move in job.preview["pools"][0]["moves"]} <= set(before)
     tasks.run_correction(job.pk)  # nobody has confirmed
     assert values(pool) == before
     assert jobs.confirm(job) and not jobs.confirm(job)
@@ -79,7 +79,7 @@ def test_a_worker_that_is_lost_leaves_the_ratings_and_the_sweep_finds_the_job(se
     jobs.run(job.pk)
     job.refresh_from_db()
     jobs.confirm(job)
-    with mock.patch.object(corrections.replay, "write_ratings", side_effect=SystemExit), pytest.raises(SystemExit):
+    with mock.patch.object(replay, "write_ratings", side_effect=SystemExit), pytest.raises(SystemExit):
         jobs.run(job.pk)
     assert values(pool) == before and not Revision.objects.exists()
     now = timezone.now()
@@ -96,7 +96,7 @@ def test_a_job_that_cannot_be_done_says_why(season: tuple) -> None:
     job = jobs.start(pool, [Correction(matches[2], void=True)], reason="annulled")
     jobs.run(job.pk)
     job.refresh_from_db()
-    corrections.correct(pool, [edit(matches[2], 3)], reason="first", now=NOW)
+    corrections.correct(pool, [edit(matches[2], 4)], reason="first", now=NOW)
     jobs.confirm(job)
     job = jobs.run(job.pk)
     assert job.status == Status.FAILED and job.error

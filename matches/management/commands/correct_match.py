@@ -10,10 +10,11 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils.dateparse import parse_date, parse_datetime
 from django.utils.translation import gettext as _
 
-from matches.corrections import Correction, affected, correct, preview
+from matches.corrections import Correction, NothingChanges, affected, correct, preview
 from matches.entries import BatchRefused, Conflict, Entry, entry_of
-from matches.models import Match
+from matches.models import Match, Revision
 from matches.terminal import counting, print_preview, saying_what_stops
+from matches.words import unchanged_sentence
 from players import wording
 from players.models import Player
 from players.services import players_by_name
@@ -73,6 +74,8 @@ class Command(BaseCommand):
                 return
             with saying_what_stops(), counting(self, total) as progress:
                 revision = correct(pool, corrections, reason=reason, made_by=by, token=seen.token, progress=progress)
+        except NothingChanges:
+            raise CommandError(unchanged_sentence(Revision.Kind.EDIT)) from None
         except BatchRefused as error:
             raise CommandError(wording.refusal(error.refused)) from None
         except Conflict as conflict:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from matches.merging import MergePreview, merge, preview_merge, preview_undo, undo_merge
+from matches.merging import MergePreview, Merging, Undoing, merge, preview_merge, preview_undo, undo_merge
 from matches.models import Merge
+from matches.revising import affected
 from matches.terminal import counting, print_preview, saying_what_stops
 from players.models import Player
 from players.terminal import add_by, done, find_player, made_by, reason_of
@@ -35,30 +37,36 @@ class Command(BaseCommand):
         if len(players) != (1 if options["undo"] else 2):
             raise CommandError(_("Name who stays and the duplicate; with --undo the duplicate alone."))
         why = {"reason": reason_of(options) if options["yes"] else "", "made_by": made_by(options)}
-        with saying_what_stops(), counting(self) as progress:
+        with saying_what_stops():
             if options["undo"]:
-                self._undo(players[0], why, options["yes"], progress)
+                self._undo(players[0], why, options["yes"])
             else:
-                self._merge(players[0], players[1], why, options["yes"], progress)
+                self._merge(players[0], players[1], why, options["yes"])
 
-    def _merge(self, keep: Player, duplicate: Player, why: dict[str, Any], yes: bool, progress: Any) -> None:
-        seen = preview_merge(keep, duplicate, progress=progress)
+    def _merge(self, keep: Player, duplicate: Player, why: dict[str, Any], yes: bool) -> None:
+        total = affected(Merging(keep.pk, duplicate.pk), now=timezone.now())
+        with counting(self, total) as progress:
+            seen = preview_merge(keep, duplicate, progress=progress)
         if not self._go_on(seen, yes):
             return
-        made = merge(keep, duplicate, **why, token=seen.token, progress=progress)
+        with counting(self, total) as progress:
+            made = merge(keep, duplicate, **why, token=seen.token, progress=progress)
         done(self, _("%(duplicate)s is %(keep)s now.") % {"duplicate": duplicate.name, "keep": keep.name})
         keep.refresh_from_db()
         if made.login is not None and keep.user_id != made.login_id:
             self.stdout.write(_("The login %(login)s belongs to no player any more.") % {"login": made.login.get_username()})
 
-    def _undo(self, duplicate: Player, why: dict[str, Any], yes: bool, progress: Any) -> None:
+    def _undo(self, duplicate: Player, why: dict[str, Any], yes: bool) -> None:
         made = Merge.objects.filter(duplicate=duplicate, undone_at=None).first()
         if made is None:
             raise CommandError(_("%(name)s is not merged into anybody.") % {"name": duplicate.name})
-        seen = preview_undo(made, progress=progress)
+        total = affected(Undoing(made.pk), now=timezone.now())
+        with counting(self, total) as progress:
+            seen = preview_undo(made, progress=progress)
         if not self._go_on(seen, yes):
             return
-        undo_merge(made, **why, token=seen.token, progress=progress)
+        with counting(self, total) as progress:
+            undo_merge(made, **why, token=seen.token, progress=progress)
         done(self, _("%(duplicate)s and %(keep)s are two players again.") % {"duplicate": duplicate.name, "keep": made.keep.name})
 
     def _go_on(self, seen: MergePreview, yes: bool) -> bool:

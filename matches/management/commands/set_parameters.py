@@ -7,13 +7,17 @@ from datetime import UTC, datetime
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.utils import timezone
 from django.utils.dateparse import parse_date, parse_datetime
 from django.utils.translation import gettext as _
 
 from matches.imports.terminal import find_pool
-from matches.parameters import NothingChanges, preview_parameters, set_parameters
+from matches.models import Revision
+from matches.parameters import NewParameters, preview_parameters, set_parameters
 from matches.rating import MatchRefused
+from matches.revising import NothingChanges, affected
 from matches.terminal import counting, print_preview, saying_what_stops
+from matches.words import refused_sentence, unchanged_sentence
 from players import wording
 from players.systems.params import BadParameter
 from players.terminal import add_by, done, made_by, read_settings, reason_of
@@ -42,7 +46,8 @@ class Command(BaseCommand):
         since = _instant(options["since"])
         reason, by = "" if options["preview"] else reason_of(options), made_by(options)
         try:
-            with saying_what_stops(), counting(self) as progress:
+            change = NewParameters(pool.pk, changes, since)
+            with saying_what_stops(), counting(self, affected(change, now=timezone.now())) as progress:
                 if options["preview"]:
                     print_preview(self, pool, preview_parameters(pool, changes, since=since, progress=progress))
                     return
@@ -50,12 +55,9 @@ class Command(BaseCommand):
         except BadParameter as bad:
             raise CommandError(wording.bad_parameter(bad)) from None
         except NothingChanges:
-            raise CommandError(_("The pool has these parameters already.")) from None
+            raise CommandError(unchanged_sentence(Revision.Kind.PARAMETERS)) from None
         except MatchRefused as error:
-            raise CommandError(
-                _("Match %(id)d cannot be rated under these rules. %(rule)s")
-                % {"id": error.match.pk, "rule": wording.refusal(error.refused)}
-            ) from None
+            raise CommandError(refused_sentence(error)) from None
         done(self, _("Done: %(count)d lines of the history rewritten.") % {"count": revision.changes})
         self.stdout.write(json.dumps((revision.rules or {})["parameters"], ensure_ascii=False))
 

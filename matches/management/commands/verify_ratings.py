@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import BaseCommand, CommandParser
 from django.utils.translation import gettext as _
 
+from matches.imports.terminal import find_pool
 from matches.verify import stale_standings, verify
 from players.models import Pool
 
@@ -19,9 +20,7 @@ class Command(BaseCommand):
         parser.add_argument("--pool", metavar="SLUG", help="only this pool; all pools without it")
 
     def handle(self, *args: Any, pool: str | None, **options: Any) -> None:
-        pools = list(Pool.objects.filter(slug=pool) if pool else Pool.objects.all())
-        if pool and not pools:
-            raise CommandError(_("There is no pool “%(slug)s”.") % {"slug": pool})
+        pools = list(Pool.objects.all()) if pool is None else [find_pool(pool)]
         wrong = False
         for each in pools:
             agreed, difference = verify(each)
