@@ -1,17 +1,22 @@
-"""The rules of `players.standings` as SQL, for set-based jobs. Tests hold the two bit-equal on both databases."""
+"""The rules of `players.standings` as SQL, for set-based jobs, and stretches of time. Tests hold SQL and Python equal on both
+databases."""
 
 from __future__ import annotations
 
 import sqlite3
+from bisect import bisect_right
+from collections.abc import Sequence
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
-from django.db.models import BigIntegerField, DateTimeField, ExpressionWrapper, FloatField, Func, Value
+from django.db.models import BigIntegerField, DateTimeField, ExpressionWrapper, FloatField, Func, IntegerField, Value
 from django.db.models.expressions import Combinable
 
 from players.standings import rank_points
 
 SQLITE_RANK_POINTS = "rank_points"
+SQLITE_STRETCH = "stretch"
 
 
 class ElapsedDays(Func):
@@ -54,8 +59,46 @@ class RankPoints(Func):
         return self.as_sql(compiler, connection, function=SQLITE_RANK_POINTS, **extra)
 
 
+class Stretch(Func):
+    """The number of the stretch of time in which an instant lies: how many of `bounds`, instants in order, are not after it."""
+
+    output_field = IntegerField()
+
+    def __init__(self, instant: Any, bounds: Sequence[datetime], **extra: Any) -> None:
+        self.bounds = list(bounds)
+        super().__init__(instant, **extra)
+
+    def as_postgresql(self, compiler: Any, connection: Any, **extra: Any) -> Any:
+        sql, params = compiler.compile(self.get_source_expressions()[0])
+        return f"width_bucket({sql}, %s::timestamptz[])", (*params, self.bounds)
+
+    def as_sqlite(self, compiler: Any, connection: Any, **extra: Any) -> Any:
+        # SQLite keeps instants as texts, in UTC, which are in the order of the instants.
+        sql, params = compiler.compile(self.get_source_expressions()[0])
+        texts = "|".join(connection.ops.adapt_datetimefield_value(bound) for bound in self.bounds)
+        return f"{SQLITE_STRETCH}({sql}, %s)", (*params, texts)
+
+    def __repr__(self) -> str:
+        return f"Stretch({self.get_source_expressions()[0]!r}, {len(self.bounds)} bounds)"
+
+    @property
+    def identity(self) -> Any:
+        return (*super().identity, tuple(self.bounds))
+
+
+def stretch(instant: str, bounds: str) -> int:
+    """`Stretch` for SQLite: instants as texts, the bounds in one."""
+    return bisect_right(_split(bounds), instant)
+
+
+@lru_cache(maxsize=32)
+def _split(bounds: str) -> list[str]:
+    return bounds.split("|") if bounds else []
+
+
 def add_sqlite_functions(connection: Any, **_: Any) -> None:
     """Receiver of `connection_created`: SQLite lends Python's rounding."""
     if connection.vendor == "sqlite":
         lite: sqlite3.Connection = connection.connection
         lite.create_function(SQLITE_RANK_POINTS, 2, rank_points, deterministic=True)
+        lite.create_function(SQLITE_STRETCH, 2, stretch, deterministic=True)

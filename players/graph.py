@@ -7,10 +7,11 @@ keeps its size; down, they are pixels.
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
+from itertools import pairwise
 
 WIDTH = 1000
 HEIGHT = 260
@@ -18,20 +19,27 @@ TOP = 34
 """Pixels above the highest value: room for the mark of the peak."""
 BOTTOM = 226
 """Where the plot ends; below it stand the dates."""
-MOST_POINTS = 400
-MOST_DATES = 7
+MOST_MARKS = 7
 EDGE = 6
 """Per cent of the width at either end where text is set towards the middle."""
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """The rating after a match. `part` in (0, 1] is the match's place within the day: the second of four is at 0.5."""
+    """The rating after a match, in points; `at` says where it is across, from 0 to the span: in days or in matches."""
 
-    day: date
-    part: float
+    at: float
     rating: float
     provisional: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """The standing (points) at a place; `apart` where it is not the rating."""
+
+    at: float
+    standing: float
+    apart: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +63,16 @@ class DateMark:
 
 
 @dataclass(frozen=True, slots=True)
+class NumberMark:
+    """The number of a match below the plot. A minor one is left out on a phone."""
+
+    x: str
+    number: int
+    anchor: str
+    minor: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Mark:
     x: str
     y: str
@@ -63,102 +81,84 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """What a template needs to draw; every number that SVG reads is text already, so that no language puts a comma into it."""
+    """What a template needs to draw; every number that SVG reads is text already, so that no language puts a comma into it.
+
+    `places` are those of the points, for a script that reads them out: thousandths of the width, and pixels.
+    """
 
     lines: tuple[Line, ...]
-    dates: tuple[DateMark, ...]
     provisional: str
     settled: str
     area: str
+    standing: tuple[str, ...]
     peak: Mark | None
     end: Mark
+    notes: tuple[Mark, ...]
     axis_width: int
+    places: tuple[tuple[float, float], ...]
     width: int = WIDTH
     height: int = HEIGHT
+    top: int = TOP
     floor: int = BOTTOM
-    dates_y: int = HEIGHT - 8
+    marks_y: int = HEIGHT - 8
 
 
 def draw(
     points: Sequence[Point],
     *,
+    span: float,
     start: float,
     start_provisional: bool,
-    first: date,
-    last: date,
-    peak: tuple[date, float] | None = None,
-    most: int = MOST_POINTS,
+    peak: int | None = None,
+    beside: Sequence[Beside] = (),
+    notes: Sequence[float] = (),
 ) -> Graph:
-    """Draw a rating from the beginning of `first`, where it is `start`, to the end of `last`.
+    """Draw a rating that is `start` at 0 and passes through the points, which are in order, up to `span`.
 
-    Points are in order and within these days; of more than `most` the last in each stretch of time is drawn. The peak (day,
-    points) is drawn also where its match is none of the points.
+    `peak` is the number of the point that is marked as such; `beside` is the standing over the same span, drawn where it is
+    apart; `notes` are places on the line to be marked.
     """
-    days = (last - first).days + 1
-    places = [_Place(_across(point, first, days), point.rating, point.provisional) for point in points]
-    peak_place = _peak_place(places, peak, first, days)
-    kept = _thin(places, most, peak_place)
-    end = kept[-1] if kept else _Place(0.0, start, start_provisional)
-    whole = [_Place(0.0, start, start_provisional), *kept, _Place(float(WIDTH), end.rating, end.provisional)]
-    scale = Scale.around([place.rating for place in whole])
+    end = points[-1] if points else Point(0.0, start, start_provisional)
+    whole = [Point(0.0, start, start_provisional), *points, Point(span, end.rating, end.provisional)]
+    scale = Scale.around([point.rating for point in whole] + [place.standing for place in beside if place.apart])
 
-    drawn = [(place.x, scale.y(place.rating)) for place in whole]
+    def place(at: float, value: float) -> tuple[float, float]:
+        return at / span * WIDTH, scale.y(value)
+
+    drawn = [place(point.at, point.rating) for point in whole]
     # A stretch is dotted up to the first point that is settled.
-    settled_from = next((index for index, place in enumerate(whole) if not place.provisional), len(whole) - 1)
-    path = _path(drawn)
+    settled_from = next((index for index, point in enumerate(whole) if not point.provisional), len(whole) - 1)
     lines = scale.lines()
     return Graph(
         lines=lines,
-        dates=date_marks(first, last),
         provisional=_path(drawn[: settled_from + 1]) if settled_from else "",
         settled=_path(drawn[settled_from:]) if settled_from < len(drawn) - 1 else "",
-        area=f"{path} {WIDTH},{BOTTOM} 0,{BOTTOM}Z",
-        peak=None if peak_place is None else _mark(peak_place.x, scale.y(peak_place.rating)),
-        end=_mark(drawn[-1][0], drawn[-1][1]),
+        area=f"{_path(drawn)} {WIDTH},{BOTTOM} 0,{BOTTOM}Z",
+        standing=tuple(_path([place(each.at, each.standing) for each in stretch]) for stretch in _stretches(beside)),
+        peak=None if peak is None else _mark(*drawn[peak + 1]),
+        end=_mark(*drawn[-1]),
+        notes=tuple(_mark(*place(at, _rating_at(whole, at))) for at in notes),
         axis_width=14 + 8 * max(len(f"{line.value:.{line.decimals}f}") for line in lines),
+        places=tuple((round(x, 1), round(y, 1)) for x, y in drawn[1:-1]),
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """A point in the picture: `x` in thousandths, the rating in points."""
-
-    x: float
-    rating: float
-    provisional: bool
-
-
-def _across(point: Point, first: date, days: int) -> float:
-    return ((point.day - first).days + point.part) / days * WIDTH
-
-
-def _peak_place(places: list[_Place], peak: tuple[date, float] | None, first: date, days: int) -> _Place | None:
-    """Where the peak is, put among the places in order if it is none of them; None outside the picture."""
-    if peak is None or not 0 <= (peak[0] - first).days < days:
-        return None
-    day, rating = peak
-    begins, ends = ((day - first).days + part for part in (0.0, 1.0))
-    for place in places:
-        if place.rating == rating and begins < place.x * days / WIDTH <= ends + 1e-6:
-            return place
-    x = (begins + 0.5) / days * WIDTH
-    index = bisect_left([place.x for place in places], x)
-    near = places[index] if index < len(places) else places[-1] if places else None
-    found = _Place(x, rating, near.provisional if near else False)
-    places.insert(index, found)
-    return found
+def _stretches(beside: Sequence[Beside]) -> list[list[Beside]]:
+    """The stretches where the standing is apart from the rating, each from where they part to where they meet."""
+    stretches: list[list[Beside]] = []
+    for one, two in pairwise(beside):
+        if not (one.apart or two.apart):
+            continue
+        if stretches and stretches[-1][-1] is one:
+            stretches[-1].append(two)
+        else:
+            stretches.append([one, two])
+    return stretches
 
 
-def _thin(places: Sequence[_Place], most: int, keep: _Place | None) -> list[_Place]:
-    if len(places) <= most:
-        return list(places)
-    kept: list[_Place] = []
-    for place, following in zip(places, [*places[1:], None], strict=True):
-        stretch = min(int(place.x * most / WIDTH), most - 1)
-        last_of_stretch = following is None or min(int(following.x * most / WIDTH), most - 1) != stretch
-        if last_of_stretch or place is keep:
-            kept.append(place)
-    return kept
+def _rating_at(whole: Sequence[Point], at: float) -> float:
+    """The rating on the line at a place: after the last point that is not beyond it."""
+    return whole[max(bisect_right(whole, at, key=lambda point: point.at) - 1, 0)].rating
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +196,19 @@ def nice_step(rough: float) -> float:
     return 10 * power
 
 
-def date_marks(first: date, last: date, most: int = MOST_DATES) -> tuple[DateMark, ...]:
+def number_marks(first: int, last: int, most: int = MOST_MARKS) -> tuple[NumberMark, ...]:
+    """Round numbers of matches from `first` to `last`, the place of the last at the right end."""
+    count = last - first + 1
+    step = max(1, int(nice_step(count / most)))
+    numbers = list(range(-(-first // step) * step, last + 1, step))
+    marks = []
+    for index, number in enumerate(numbers):
+        x = 100 * (number - first + 1) / count
+        marks.append(NumberMark(f"{x:.2f}%", number, _anchor(x), len(numbers) > 4 and index % 2 != len(numbers) % 2))
+    return tuple(marks)
+
+
+def date_marks(first: date, last: date, most: int = MOST_MARKS) -> tuple[DateMark, ...]:
     """Dates for the days from `first` to `last`, at most `most`: days, beginnings of months, or of years."""
     unit, chosen = _dates(first, last, most)
     days = (last - first).days + 1

@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
-from django.db.models import Exists, OuterRef
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from players.models import Era, Organiser, Player, Pool, Rating
+from django.db.models import Exists, OuterRef, Subquery
+
+from players.models import Era, Organiser, Player, Pool, Rating, RatingChange
 from players.permissions import AnyUser
+
+
+@dataclass(frozen=True, slots=True)
+class PoolLink:
+    """A pool in the overview, with the player's rating there and the address of the page that shows it."""
+
+    pool: Pool
+    rating: Rating | None
+    address: str
 
 
 def all_pools(user: AnyUser | None = None) -> list[Pool]:
@@ -21,10 +33,20 @@ def all_pools(user: AnyUser | None = None) -> list[Pool]:
 
 
 def ratings_of(player: Player | None) -> dict[int, Rating]:
-    """A player's ratings by pool id; empty for nobody. One query for a player."""
+    """A player's ratings by pool id, with `peak_match`, and as `began` when the first counted match ended; empty for nobody.
+    One query for a player."""
     if player is None:
         return {}
-    return {rating.pool_id: rating for rating in Rating.objects.filter(player=player).select_related("peak_match")}
+    first = RatingChange.objects.filter(rating=OuterRef("pk")).order_by("ended_at").values("ended_at")[:1]
+    ratings = Rating.objects.filter(player=player).select_related("peak_match").annotate(began=Subquery(first))
+    return {rating.pool_id: rating for rating in ratings}
+
+
+def liveliest(pools: Sequence[Pool], ratings: Mapping[int, Rating]) -> Pool | None:
+    """The pool of the player's last counted match; else the first."""
+    played = {pool: ratings[pool.pk].last_ended_at for pool in pools if pool.pk in ratings}
+    last = max((ended_at for ended_at in played.values() if ended_at), default=None)
+    return next((pool for pool in played if last and played[pool] == last), pools[0] if pools else None)
 
 
 def counts_in_games(pool: Pool) -> bool:

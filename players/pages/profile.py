@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-
-from django.db.models import Count
 
 from players import rankings
 from players.formatting import is_provisional, shown
@@ -53,17 +50,6 @@ class Decay:
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
-    """How a player's counted matches ended. `places` are the numbers of first to fourth places, in games for four."""
-
-    won: int = 0
-    drawn: int = 0
-    lost: int = 0
-    broken_off: int = 0
-    places: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Profile:
     """A player's rating in a pool and all that is said of it. Points, and experience in the pool's unit."""
 
@@ -81,7 +67,6 @@ class Profile:
     to_next_tier: float
     decay: Decay | None
     peak_day: date | None
-    record: Record
 
     @property
     def played(self) -> bool:
@@ -94,7 +79,8 @@ class Profile:
 
 
 def profile(player: Player, pool: Pool, rating: Rating | None, now: datetime) -> Profile:
-    """The facts of a player in a pool; one who has not played there has the rating that he would start with. Four queries.
+    """The facts of a player in a pool; one who has not played there has the rating that he would start with. At most one query
+    for who has a rating, and three for who has none.
 
     `rating` comes with its `peak_match`, `pool` with its tiers.
     """
@@ -120,7 +106,6 @@ def profile(player: Player, pool: Pool, rating: Rating | None, now: datetime) ->
         to_next_tier=next_tier.threshold - standing if next_tier else 0.0,
         decay=decay_of(pool, rating, now),
         peak_day=match_day(peak) if peak else None,
-        record=record_of(player, pool),
     )
 
 
@@ -156,20 +141,4 @@ def decay_of(pool: Pool, rating: Rating, now: datetime) -> Decay | None:
         since=day_of(last, bool(rating.last_timed)) + timedelta(days=rule.grace_days),
         held=rating.standing <= rule.decays_from,
         lowest=rule.decays_from,
-    )
-
-
-def record_of(player: Player, pool: Pool) -> Record:
-    """How the player's counted matches in the pool ended. One query."""
-    seats = player.participations.filter(match__pool=pool, match__status="completed", match__not_counted="")
-    counts = {(score, place): count for score, place, count in seats.values_list("score", "place").annotate(Count("pk"))}
-    places: Sequence[int] = ()
-    if any(place is not None for _, place in counts):
-        places = [counts.get((None, place), 0) for place in range(1, 5)]
-    return Record(
-        won=counts.get((1.0, None), 0),
-        drawn=counts.get((0.5, None), 0),
-        lost=counts.get((0.0, None), 0),
-        broken_off=counts.get((None, None), 0),
-        places=tuple(places),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date, datetime
 from decimal import Decimal
+from types import SimpleNamespace
 from typing import Any
 
 from django import template
@@ -16,7 +17,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, pgettext
 
 from players import formatting, wording
-from players.models import Pool, RatingChange
+from players.models import Pool
 from players.pages import outcomes
 from players.pages.reader import match_day
 from players.systems.base import Term, Unit
@@ -176,7 +177,7 @@ def own_outcome(match: Any, own: Any, others: Sequence[Any]) -> str:
 
 
 @register.simple_tag
-def story(line: RatingChange, seat: Any) -> str:
+def story(line: Any, seat: Any) -> str:
     """What was expected of a player and what he did, in one sentence."""
     expected, score = formatting.format_percent(line.expected, PERCENT_DECIMALS), line.score
     if seat.place is not None:
@@ -193,6 +194,12 @@ def story(line: RatingChange, seat: Any) -> str:
         words = {"expected": formatting.format_number(line.expected, 2), "score": formatting.format_number(score, 2)}
         return _("Expected a score of %(expected)s; the draw gave %(score)s.") % words
     return sentence % {"expected": expected}
+
+
+@register.simple_tag
+def own_story(own: Any) -> str:
+    """The same of a seat that comes with what the match did to it: `seats_with_changes`."""
+    return story(SimpleNamespace(expected=own.expected, score=own.gained), own)
 
 
 @register.simple_tag
@@ -224,6 +231,12 @@ def moment(value: datetime) -> SafeString:
     return format_html(
         '<time datetime="{}">{}</time>', local.isoformat(timespec="seconds"), date_format(local, _date_formats()[1])
     )
+
+
+@register.filter
+def day_of_moment(value: datetime) -> SafeString:
+    """The reader's day of an instant."""
+    return day(timezone.localtime(value).date())
 
 
 @register.filter
