@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 from django.core.cache import cache
+from django.utils import translation
 from hypothesis import settings as hypothesis_settings
 
 # No deadline: the machine that runs the tests may be busy. In CI the examples are the same each time.
@@ -33,3 +34,10 @@ def _no_race_without_row_locks(request: pytest.FixtureRequest) -> None:
 def _empty_cache() -> Iterator[None]:
     yield
     cache.clear()
+
+
+@pytest.fixture(autouse=True)
+def _no_language_left_over() -> Iterator[None]:
+    # A request in another language leaves it active in the thread.
+    yield
+    translation.deactivate()

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+
+from django.db.models import Count
 
 from players import rankings
 from players.formatting import is_provisional, shown
@@ -47,6 +50,17 @@ class Decay:
     since: date
     held: bool
     lowest: float
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """How a player's counted matches ended. `places` are the numbers of first to fourth places, in games for four."""
+
+    won: int = 0
+    drawn: int = 0
+    lost: int = 0
+    broken_off: int = 0
+    places: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,4 +155,20 @@ def decay_of(pool: Pool, rating: Rating, now: datetime) -> Decay | None:
         since=day_of(last, bool(rating.last_timed)) + timedelta(days=rule.grace_days),
         held=rating.standing <= rule.decays_from,
         lowest=rule.decays_from,
+    )
+
+
+def record_of(player: Player, pool: Pool) -> Record:
+    """How the player's counted matches in the pool ended. One query."""
+    seats = player.participations.filter(match__pool=pool, match__status="completed", match__not_counted="")
+    counts = {(score, place): count for score, place, count in seats.values_list("score", "place").annotate(Count("pk"))}
+    places: Sequence[int] = ()
+    if any(place is not None for _, place in counts):
+        places = [counts.get((None, place), 0) for place in range(1, 5)]
+    return Record(
+        won=counts.get((1.0, None), 0),
+        drawn=counts.get((0.5, None), 0),
+        lost=counts.get((0.0, None), 0),
+        broken_off=counts.get((None, None), 0),
+        places=tuple(places),
     )

@@ -85,7 +85,7 @@ def test_a_name_is_text_and_nothing_else(client: Client) -> None:
 
 @pytest.mark.parametrize(
     "address",
-    ["/players/nobody/", "/players/%00/", "/players/player-1/none/", "/players/player-1/fibs/?page=2", "/cashier/none/"],
+    ["/players/nobody/", "/players/%00/", "/players/player-1/none/", "/players/player-1/fibs/history/?page=2", "/cashier/none/"],
 )
 def test_what_is_not_there_is_not_found(address: str) -> None:
     [vera] = people(1)
@@ -93,12 +93,13 @@ def test_what_is_not_there_is_not_found(address: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "query", ["page=0", "page=-1", "page=x", "page=²", "page=1.5", "range=", "range=century", "page=&range=all"]
+    "query", ["page=0", "page=-1", "page=x", "page=²", "page=1.5", "range=", "range=century", "page=&range=all", "by=luck"]
 )
 def test_other_queries_show_the_first_page_and_the_usual_range(query: str, client: Client) -> None:
     pool, (vera, didrik) = pool_of("fibs"), people(2)
     play(pool, won(vera, didrik, ago(hours=1)))
-    assert client.get(f"/players/player-1/fibs/?{query}").status_code == 200
+    for address in ("/players/player-1/fibs/", "/players/player-1/fibs/history/", "/players/player-1/fibs/points/"):
+        assert client.get(f"{address}?{query}").status_code == 200
 
 
 # --- The rating ---
@@ -111,7 +112,7 @@ def test_the_rating_comes_first_and_what_changed_last_stands_under_it(client: Cl
     assert (
         re.search(r"Rating in Crowns Cup 1494\.\d\d .*−28\.\d\d to?day?", text) or "today: Lost to Player 2, match to 7" in text
     )
-    assert "Record 1 won, 1 lost" in text and "Rank 2 of 2" in text
+    assert "Expected to win with a chance of" in text and "Rank 2 of 2" in text
 
 
 def test_a_gain_has_a_plus_and_a_loss_a_true_minus(client: Client) -> None:
@@ -286,15 +287,20 @@ def test_numbers_that_do_not_add_up_as_shown_are_explained(client: Client) -> No
     assert "Shown numbers are rounded" in text_of(client.get("/players/player-1/tics/"))
 
 
-def test_the_list_goes_on_page_by_page_and_the_last_change_stays_on_top(client: Client) -> None:
+def test_the_latest_ten_are_shown_and_the_others_are_a_link_away(client: Client) -> None:
     pool, (vera, didrik) = pool_of("fibs"), people(2)
-    play(pool, *(won(vera, didrik, ago(hours=30 - number), length=number) for number in range(1, 22)))
-    first, second = client.get("/players/player-1/fibs/"), client.get("/players/player-1/fibs/?page=2")
-    assert len(rows_of(first, "changes")) == 20 and "Older" in text_of(first) and "Newer" not in text_of(first)
-    [oldest] = rows_of(second, "changes")
-    assert "match to 1 " in oldest and "Newer" in text_of(second) and "Older" not in text_of(second)
-    for page in (first, second):
-        assert page.context["matches"].last_counted.match.length == 21
+    play(pool, *(won(vera, didrik, ago(hours=30 - number), length=number) for number in range(1, 12)))
+    response = client.get("/players/player-1/fibs/")
+    assert len(rows_of(response, "changes")) == 10
+    assert 'href="/players/player-1/matches/?pool=fibs"' in response.content.decode()
+
+
+def test_the_last_change_stays_on_top_below_matches_that_did_not_count(client: Client) -> None:
+    pool, (vera, didrik) = pool_of("fibs"), people(2)
+    play(pool, won(vera, didrik, ago(hours=30), length=7), *(won(vera, didrik, ago(hours=n), length=None) for n in range(12)))
+    response = client.get("/players/player-1/fibs/")
+    assert response.context["matches"].last_counted.match.length == 7
+    assert all("Not rated" in line for line in rows_of(response, "changes"))
 
 
 def test_places_at_a_table_of_four(client: Client) -> None:
@@ -309,14 +315,12 @@ def test_places_at_a_table_of_four(client: Client) -> None:
     assert alone.startswith("Place 1 with Player 2, Player 3 and Player 4, 16 deals (1200 (provisional: 0 of 50 experience)")
     assert shared.startswith("Shared place 2 with Player 2, Player 3 and Player 4")
     assert "Not rated. It had too few deals: this pool rates games of 8 deals or more." in few
-    assert "Record 1 first, 1 second 0 third, 0 last" in text_of(response)
 
 
 def test_a_draw_and_a_match_broken_off(client: Client) -> None:
     tics, crowns, (vera, didrik) = pool_of("tics"), pool_of("crowns-cup"), people(2)
     play(tics, Entry(players=(vera, didrik), result=Result(scores=(0.5, 0.5)), ended_at=ago(hours=1)))
     assert "Drew with Player 2" in text_of(client.get("/players/player-1/tics/"))
-    assert "Record 0 won, 0 lost 1 drawn" in text_of(client.get("/players/player-1/tics/"))
     play(crowns, Entry(players=(vera, didrik), result=Result(chance=0.623, length=7, **CROWNS), ended_at=ago(hours=1)))
     for slug, chance in (("player-1", "62.3%"), ("player-2", "37.7%")):
         assert f"at a winning chance of {chance}, match to 7" in text_of(client.get(f"/players/{slug}/crowns-cup/"))
@@ -350,8 +354,8 @@ def test_a_day_of_the_graph_is_the_readers_day(zone: str, days: list[int]) -> No
     pool, (vera, didrik) = pool_of("fibs"), people(2)
     late = datetime(2026, 3, 1, 23, 30, tzinfo=UTC)
     complete(pool, won(vera, didrik, late), won(vera, didrik, datetime(2026, 3, 5, tzinfo=UTC), timed=False))
-    series = login_of(vera, time_zone=zone).get("/cashier/fibs/?range=all").context["series"]
-    assert [point.day.day for point in series.points] == days and series.first.day == days[0]
+    series = login_of(vera, time_zone=zone).get("/cashier/fibs/?range=all").context["line"]
+    assert [step.day.day for step in series.steps] == days and series.first.day == days[0]
 
 
 def test_a_zone_that_this_machine_does_not_know_is_the_sites() -> None:
@@ -367,28 +371,29 @@ def test_the_graph_shows_the_range_and_says_so_in_words(client: Client) -> None:
     play(pool, won(vera, didrik, ago(days=500), length=60), won(didrik, vera, ago(days=100)), won(vera, didrik, ago(days=3)))
     for name, count in (("month", 1), ("year", 2), ("all", 3)):
         response = client.get(f"/players/player-1/fibs/?range={name}")
-        assert len(response.context["series"].points) == count
+        assert len(response.context["line"].steps) == count
         assert f'range={name}#graph" aria-current="true"' in response.content.decode()
+        assert len(client.get(f"/players/player-1/fibs/points/?range={name}").json()["points"]) == count
     page = response.content.decode()
     assert 'role="img" aria-labelledby="graph-title graph-text"' in page
-    assert "From 1500.00 on" in page and "The table below lists the matches." in page
+    assert "From 1500.00 on" in page and "The same numbers are in a table." in page
 
 
 def test_a_range_begins_with_the_rating_before_it(client: Client) -> None:
     pool, (vera, didrik) = pool_of("fibs"), people(2)
     play(pool, won(vera, didrik, ago(days=500), length=60), won(didrik, vera, ago(days=100)))
-    year = client.get("/players/player-1/fibs/?range=year").context["series"]
+    year = client.get("/players/player-1/fibs/?range=year").context["line"]
     history = list(Rating.objects.get(player=vera, pool=pool).changes.order_by("ended_at"))
     assert year.start == history[0].after and not year.start_provisional
     assert (year.last - year.first).days == 364
     month = client.get("/players/player-1/fibs/?range=month")
-    assert month.context["series"].start == history[1].after and "No counted match in this time." in text_of(month)
+    assert month.context["line"].start == history[1].after and "No counted match in this time." in text_of(month)
 
 
 def test_the_graph_opens_with_everything_where_the_year_is_empty(client: Client) -> None:
     pool, (vera, didrik) = pool_of("fibs"), people(2)
     play(pool, won(vera, didrik, ago(days=700)))
-    assert client.get("/players/player-1/fibs/").context["range"] == "all"
+    assert [name for name, _, chosen in client.get("/players/player-1/fibs/").context["ranges"] if chosen] == ["all"]
 
 
 def test_the_graph_of_many_matches_has_a_point_a_day_and_the_peak(client: Client) -> None:
@@ -396,10 +401,12 @@ def test_the_graph_of_many_matches_has_a_point_a_day_and_the_peak(client: Client
     entries = [won(*((vera, didrik) if n % 3 else (didrik, vera)), ago(days=100, minutes=-n), length=1) for n in range(500)]
     complete_matches(pool, entries, now=timezone.now())
     response = client.get("/players/player-1/fibs/?range=all")
-    days = {point.day for point in response.context["series"].points}
-    assert len(days) == len(response.context["series"].points) <= 2
-    assert response.context["graph"].peak is not None
-    assert response.context["series"].points[-1].rating == Rating.objects.get(player=vera, pool=pool).value
+    rating, steps = Rating.objects.get(player=vera, pool=pool), response.context["line"].steps
+    # A point a day, and the peak within one.
+    assert len({step.day for step in steps}) <= 2 and len(steps) <= 3
+    assert response.context["graph"].peak is not None and max(step.rating for step in steps) == rating.peak
+    assert steps[-1].rating == rating.value
+    assert sum(step.matches for step in steps) == 500 and steps[-1].number == 500
 
 
 def test_no_comma_gets_into_the_picture(client: Client) -> None:
