@@ -37,7 +37,7 @@ from matches.rating import LateMatch, MatchRefused
 from matches.signals import match_completed
 from players import rows
 from players.ledger import chunks
-from players.locks import hold_players, hold_pool, holding_players
+from players.locks import hold_players, hold_pool, holding_players, require_transaction
 from players.models import Player, Pool
 from players.services import present_players
 from players.systems.base import Refused, Result
@@ -168,6 +168,15 @@ def delete_open(match_id: int) -> bool:
     return match is not None
 
 
+def close_open(match: Match, *, closed_by: User | None, now: datetime) -> None:
+    """Close a match that was not played to its end, without a result: it is voided, and moves nothing. The match is open, and
+    locked by the caller."""
+    require_transaction()
+    match.status, match.ended_at, match.completed_at = Match.Status.VOIDED, now, now
+    match.entered_by, match.version = closed_by, match.version + 1
+    match.save()
+
+
 def _lost_race(error: Exception) -> bool:
     """Whether another writer got in between: the same id or token (unique violation), or two batches crossing (deadlock).
 
@@ -271,7 +280,7 @@ def _prepare(pool: Pool, entry: Entry, match: Match | None, now: datetime) -> _S
     if entry.match is not None and (match.status != Match.Status.OPEN or match.version != entry.match.version):
         raise Conflict(match, differences(match, list(match.participants.all()), pool, entry) or ["status"])
     seats = fill(match, pool, entry)
-    match.entered_by, match.from_import_id = entry.entered_by, entry.from_import
+    match.entered_by, match.from_import_id, match.played_at = entry.entered_by, entry.from_import, entry.played_at
     if entry.match is None or entry.external_id:
         match.source, match.external_id = entry.source, entry.external_id
     if entry.entry_token is not None:

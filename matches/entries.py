@@ -33,7 +33,8 @@ class Entry:
 
     `players` in the order of the seats, as the result counts them. `ended_at` is aware; with `timed` off only its UTC date is
     meant. `source` and `external_id` together name a match once and for all. `match` is an open match that this completes, read
-    at `match.version`. `from_import` is the id of the import that brings it.
+    at `match.version`. `from_import` is the id of the import that brings it. `played_at` is when it was played, where it
+    ends for the ratings at another time.
     """
 
     players: Sequence[Player]
@@ -47,6 +48,7 @@ class Entry:
     entry_token: uuid.UUID | None = None
     entered_by: User | None = None
     from_import: int | None = None
+    played_at: datetime | None = None
 
 
 class Conflict(Exception):

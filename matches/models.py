@@ -123,6 +123,12 @@ class Match(MatchTerms):
     )
     created_at = models.DateTimeField(_("entered"), default=timezone.now, editable=False)
     completed_at = models.DateTimeField(_("completed"), null=True, editable=False)
+    played_at = models.DateTimeField(
+        _("played"),
+        null=True,
+        editable=False,
+        help_text=_("When it was played, of a match that ended for the ratings when its result was confirmed."),
+    )
     players = models.ManyToManyField(Player, through="Participant", related_name="matches", verbose_name=_("players"))
 
     class Meta(MatchTerms.Meta):
@@ -623,3 +629,6 @@ class PairingRequest(MatchTerms):
 def terms_of(agreed: MatchTerms, kind: str) -> Result:
     """Length, deals, stake and real money of a table or a match, with a kind."""
     return Result(length=agreed.length, deals=agreed.deals, stake=agreed.stake, real_money=agreed.real_money, kind=kind)
+
+
+from matches.report_models import Appeal, Evaluation, Report  # noqa: E402, F401 (they stand on the match)

@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from django.db.models import Q
 
-from matches.models import CorrectionJob, Merge, Revision
+from matches.models import Appeal, CorrectionJob, Evaluation, Merge, Report, Revision
 from players.anonymising import without_names
 from players.models import Player
 
@@ -35,3 +35,12 @@ def forget_names(player: Player, duplicates: Collection[Player], names: Collecti
         job.reason = without_names(job.reason, names, player.name)
         job.error = without_names(job.error, names, player.name)
         job.save(update_fields=["preview", "reason", "error"])
+    for model, fields in (
+        (Report, ("note", "dispute_note", "decision")),
+        (Evaluation, ("note",)),
+        (Appeal, ("text", "answer")),
+    ):
+        for row in model.objects.filter(match__participants__player=player).distinct():
+            for name in fields:
+                setattr(row, name, without_names(getattr(row, name), names, player.name))
+            row.save(update_fields=fields)

@@ -8,3 +8,13 @@ match_completed = Signal()
 Arguments: `matches` (the completed matches, in the order of rating), `seats` (their participants, by match id), `pool` (held
 until the transaction ends), `exclusive` (the pool is held exclusively), `now`.
 """
+
+report_changed = Signal()
+"""Sent inside the transaction in which a report was made, disputed, agreed to, withdrawn or settled, by `send`.
+
+Arguments: `report` (as stored, with its match and the match's pool), `seats` (the participants with their players, in
+order), `now`.
+"""
+
+appeal_changed = Signal()
+"""Sent inside the transaction in which an appeal was made or answered. Arguments: `appeal`, `now`."""

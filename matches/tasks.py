@@ -5,7 +5,7 @@ from __future__ import annotations
 from celery import shared_task
 from django.utils import timezone
 
-from matches import jobs, matchmaking, tables
+from matches import jobs, matchmaking, reports, tables
 from matches.models import PairingRequest
 from matches.push import events, webhooks
 from players.models import Pool
@@ -57,3 +57,9 @@ def send_to_webhook(webhook_id: int) -> int:
 def forget_events() -> int:
     """Delete events that are older than the feed goes back."""
     return events.forget(timezone.now() - events.KEPT)
+
+
+@shared_task
+def confirm_silent() -> int:
+    """Confirm the reported results that nobody has answered in time; how many."""
+    return reports.confirm_silent(timezone.now())

@@ -55,6 +55,12 @@ FIELD_LABELS: dict[str, Any] = {
     "source": pgettext_lazy("field", "Source"),
     "external_id": pgettext_lazy("field", "Id at the source"),
     "not_counted": pgettext_lazy("field", "Counts"),
+    "played_at": pgettext_lazy("field", "Time played"),
+    "note": pgettext_lazy("field", "Note"),
+    "evaluator": pgettext_lazy("field", "Evaluated by"),
+    "decision": pgettext_lazy("field", "Reason of the decision"),
+    "text": pgettext_lazy("field", "What is wrong"),
+    "answer": pgettext_lazy("field", "Answer"),
 }
 
 # After "Match length: ".
@@ -79,6 +85,7 @@ REFUSALS: dict[str, Any] = {
     "too_few": _("must be at least %(lowest)s, since games with fewer are not rated in this pool."),
     "same_player": _("a player cannot play against himself or sit twice at a table. Choose different players."),
     "in_future": _("lies in the future. Check the date and the time."),
+    "before_start": _("lies before the match was begun. Check the date and the time."),
     "too_early": _("must not be before %(earliest)s. Check the date."),
     "too_long": _("must have at most %(most)s characters."),
     "before_opening": _(

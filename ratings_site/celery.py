@@ -44,6 +44,12 @@ app.conf.beat_schedule = {
         "schedule": crontab(hour=4, minute=20),
         "options": {"expires": 6 * 3600},
     },
+    # Silence confirms a reported result after a day, so that some minutes more are nothing.
+    "confirm silent": {
+        "task": "matches.tasks.confirm_silent",
+        "schedule": crontab(minute="*/5"),
+        "options": {"expires": 4 * 60},
+    },
     # Decay, and who is away: counted in whole days from each player's last match, so that any moment will do.
     # Hourly, because a player's day ends at any hour; at five past, when the hour's last results are in.
     "update standings": {

@@ -14,6 +14,8 @@ Settings. Everything that differs between installations comes from the environme
   EMAIL_URL           smtp+tls://user:password@host:587; by default mail is printed.
   DEFAULT_FROM_EMAIL  the sender of the site's mail.
   WEBHOOKS_MAY_BE_PRIVATE  1 where webhooks may be sent by plain http and to addresses that are not on the public internet.
+  REPORT_HOURS        hours after which silence confirms a reported result; 24 by default.
+  APPEAL_DAYS         days in which a player can appeal against how his match was settled; 14 by default.
   VAR_DIR             where the site keeps files at run time; var/ beside manage.py by default.
   LOG_LEVEL           INFO by default.
 """
@@ -188,6 +190,11 @@ CELERY_WORKER_ENABLE_REMOTE_CONTROL = bool(REDIS_URL)
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "celerybeat-schedule")
+
+# --- Results ---
+
+REPORT_HOURS = env.int("REPORT_HOURS", default=24)
+APPEAL_DAYS = env.int("APPEAL_DAYS", default=14)
 
 # --- People ---
 
