@@ -22,6 +22,9 @@ from matches.import_models import ImportFile as ImportFile
 from matches.push.models import Delivery as Delivery
 from matches.push.models import Event as Event
 from matches.push.models import Webhook as Webhook
+from matches.report_models import Appeal as Appeal
+from matches.report_models import Evaluation as Evaluation
+from matches.report_models import Report as Report
 from players.models import Player, Pool
 from players.systems.base import DEALS, LENGTHS, POINTS, RATING_LIMIT, Kind, Result
 from players.wording import KIND_LABELS
@@ -629,6 +632,3 @@ class PairingRequest(MatchTerms):
 def terms_of(agreed: MatchTerms, kind: str) -> Result:
     """Length, deals, stake and real money of a table or a match, with a kind."""
     return Result(length=agreed.length, deals=agreed.deals, stake=agreed.stake, real_money=agreed.real_money, kind=kind)
-
-
-from matches.report_models import Appeal, Evaluation, Report  # noqa: E402, F401 (they stand on the match)
