@@ -37,8 +37,8 @@ def this_site(played: list[Game]) -> Callable[[], object]:
     """The engine as a replay uses it, from what a replay reads."""
     from matches.replay import _collector_off
     from players import systems
-    from players.ledger import MatchKey, Running, book_all
     from players.systems.base import Result
+    from players.systems.running import MatchKey, Running
 
     system = systems.get("fibs").from_json({})
     inputs = [
@@ -52,7 +52,7 @@ def this_site(played: list[Game]) -> Callable[[], object]:
 
     def rate() -> object:
         with _collector_off():
-            return list(book_all(system, inputs, {}, lambda player_id: Running(system.start, 0)))
+            return list(system.rate_many(inputs, {}, lambda player_id: Running(system.start, 0)))
 
     return rate
 

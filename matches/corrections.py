@@ -30,11 +30,11 @@ from matches.revising import (
     played,
     snapshot,
 )
-from players.ledger import MatchKey
 from players.locks import hold_players
 from players.models import Pool
 from players.services import present_players
 from players.systems.base import Refused
+from players.systems.running import MatchKey
 
 __all__ = [
     "Correction",

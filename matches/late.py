@@ -19,10 +19,10 @@ from matches.models import Match
 from matches.rating import LATE
 from matches.replay import Played, Progress
 from players import ledger
-from players.ledger import MatchKey
 from players.locks import hold_pool
 from players.models import Pool, Rating
 from players.services import present_players
+from players.systems.running import MatchKey
 
 NO_ID = 2**63 - 1
 """Stands for the id of a match that is not stored: it will come after all that are."""

@@ -26,9 +26,10 @@ from matches.models import Match, Merge, Participant, Revision
 from matches.replay import Overtaken, Played, Progress
 from matches.revising import Change, Details, Plan, Preview, locked_matches, played
 from players import ledger
-from players.ledger import MatchKey, Opening, chunks
+from players.ledger import Opening, chunks
 from players.locks import Busy, hold_merging
 from players.models import Player, Pool, Rating, RatingChange
+from players.systems.running import MatchKey
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from matches.models import Match, Participant, Revision
 from players import ledger
 from players.models import Pool
 from players.systems.base import Refused, Seat
+from players.systems.running import Line, MatchKey, Running, book
 
 LATE = timedelta(hours=1)
 """A match that is entered later than this after its end, and rates others anew, is a revision."""
@@ -28,10 +29,10 @@ class MatchRefused(Exception):
         self.refused = refused
 
 
-def match_key(match: Match) -> ledger.MatchKey:
+def match_key(match: Match) -> MatchKey:
     """The match's place in the order of rating. The match is stored and completed."""
     assert match.ended_at is not None
-    return ledger.MatchKey(match.ended_at, match.timed, match.sequence, match.pk)
+    return MatchKey(match.ended_at, match.timed, match.sequence, match.pk)
 
 
 def rate_matches(
@@ -48,8 +49,8 @@ def rate_matches(
         return
     players = {match.pk: [seat.player_id for seat in seats[match.pk]] for match in counted}
     ratings = ledger.lock_ratings(pool, {player_id for at_table in players.values() for player_id in at_table}, now)
-    states: dict[int, ledger.Running] = {}
-    lines: list[ledger.Line] = []
+    states: dict[int, Running] = {}
+    lines: list[Line] = []
     for match in counted:
         key, system = match_key(match), pool.system_at(match.ended_at)
         for player_id in players[match.pk]:
@@ -64,7 +65,7 @@ def rate_matches(
                 return
             result = match.result(seats[match.pk])
             rated = system.rate([Seat(player.value, player.experience) for player in at_table], result)
-            lines += ledger.book(key, players[match.pk], at_table, rated)
+            lines += book(key, players[match.pk], at_table, rated)
         except Refused as refused:
             raise MatchRefused(match, refused) from refused
     for player_id, state in states.items():

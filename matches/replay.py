@@ -19,20 +19,21 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
-from itertools import groupby
+from itertools import chain, groupby
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
-from django.db.models import F, Q, Window
+from django.db.models import F, Q, QuerySet, Window
 from django.db.models.functions import RowNumber
 
 from matches.models import ORDER, Match, Participant
 from players import ledger
-from players.ledger import Line, MatchKey, Opening, Running
+from players.ledger import Opening
 from players.locks import require_transaction
 from players.models import Pool, Rating, RatingChange
 from players.rows import stream
 from players.systems.base import RatingSystem, Result, Seat
+from players.systems.running import LINE_FIELDS, MATCH, PLAYER, Line, MatchKey, Running, book, key_of
 
 FETCH = 5000
 """Lines between two reports of progress."""
@@ -79,12 +80,12 @@ class Recalculation:
     @property
     def more(self) -> Counter[int]:
         """By player id, how many counted matches he has more than before."""
-        more = Counter(line.player_id for line in self.new)
-        more.subtract(line.player_id for _, line in self.gone)
+        more = Counter(line[PLAYER] for line in self.new)
+        more.subtract(line[PLAYER] for _, line in self.gone)
         for _, old, line in self.changed:
-            if old.player_id != line.player_id:
-                more[line.player_id] += 1
-                more[old.player_id] -= 1
+            if old[PLAYER] != line[PLAYER]:
+                more[line[PLAYER]] += 1
+                more[old[PLAYER]] -= 1
         return more
 
 
@@ -155,8 +156,12 @@ def stored_lines(pool: Pool, since: MatchKey | None) -> Iterator[tuple[int, Line
     lines = RatingChange.objects.filter(rating__pool=pool)
     if since is not None:
         lines = RatingChange.objects.filter(_counted("match__", pool, since))
-    for row in stream(lines.values_list("id", *ledger.LINE_FIELDS)):
-        yield row[0], Line._make(row[1:])
+    return _lines(lines)
+
+
+def _lines(found: QuerySet[RatingChange]) -> Iterator[tuple[int, Line]]:
+    for row in stream(found.values_list("id", *LINE_FIELDS)):
+        yield row[0], cast(Line, row[1:])
 
 
 def recalculate(
@@ -180,10 +185,7 @@ def recalculate(
     instead, taken_over = instead or {}, taken_over or {}
     answer = Recalculation(since, mark, instead.keys())
     # By whose they will be; the lines themselves name whose they are.
-    stored = {
-        (line.match_id, taken_over.get((line.match_id, line.player_id), line.player_id)): (pk, line)
-        for pk, line in stored_lines(pool, since)
-    }
+    stored = {(line[MATCH], taken_over.get(line[:2], line[PLAYER])): (pk, line) for pk, line in stored_lines(pool, since)}
     states = answer.states
     start = _Starts(pool, since, [line for _, line in stored.values()], instead, openings or {})
     left_out = set(instead)
@@ -191,13 +193,13 @@ def recalculate(
         for place in [place for place, (pk, _) in stored.items() if pk > mark and place[0] not in instead]:
             left_out.add(place[0])
             del stored[place]
-    leaving = {line.player_id for (_, player_id), (_, line) in stored.items() if player_id != line.player_id}
+    leaving = {line[PLAYER] for (_, player_id), (_, line) in stored.items() if player_id != line[PLAYER]}
     number = 0
     with closing(counted_matches(pool, since)) as matches, _collector_off():
         kept: Iterable[Played] = (played for played in matches if played.key.id not in left_out)
         games = heapq.merge(kept, sorted(played for played in instead.values() if played)) if instead else kept
-        for number, line in enumerate(_book_all(pool, games, states, start), start=1):
-            old = stored.pop((line.match_id, line.player_id), None)
+        for number, line in enumerate(_rated(pool, games, states, start), start=1):
+            old = stored.pop(line[:2], None)
             if old is None:
                 answer.new.append(line)
             elif old[1] != line:
@@ -208,20 +210,23 @@ def recalculate(
     if progress is not None:
         progress(answer.matches)
     answer.gone = sorted(stored.values())
-    for player_id in leaving.union(start.openings, (line.player_id for _, line in answer.gone)):
+    for player_id in leaving.union(start.openings, (line[PLAYER] for _, line in answer.gone)):
         if player_id not in states:
             states[player_id] = start.of(player_id, pool.rating_system.start)
     return answer
 
 
-def _book_all(pool: Pool, games: Iterable[Played], states: dict[int, Running], start: _Starts) -> Iterator[Line]:
+def _rated(pool: Pool, games: Iterable[Played], states: dict[int, Running], start: _Starts) -> Iterator[Line]:
     """The lines of matches in the order of rating, each by the rules in force when it ended."""
     rules = pool.rules
-    eras: Iterable[tuple[RatingSystem, Iterable[Played]]] = [(rules.at(None), games)]
-    if rules.past:
-        eras = groupby(games, key=lambda played: rules.at(played.key.ended_at))
-    for system, era in eras:
-        yield from ledger.book_all(system, era, states, partial(start.of, start=system.start))
+
+    def era(system: RatingSystem, games: Iterable[Played]) -> Iterator[Line]:
+        return system.rate_many(games, states, partial(start.of, start=system.start))
+
+    if not rules.past:
+        return era(rules.at(None), games)
+    eras = groupby(games, key=lambda played: rules.at(played.key.ended_at))
+    return chain.from_iterable(era(system, played) for system, played in eras)
 
 
 @contextmanager
@@ -251,7 +256,7 @@ class _Starts:
         if since is None:
             self.ratings = {rating.player_id: rating for rating in Rating.objects.filter(pool=pool)}
             return
-        players = {line.player_id for line in lines}
+        players = {line[PLAYER] for line in lines}
         players.update(player for played in instead.values() if played for player in played.player_ids)
         seats = Participant.objects.filter(_counted("match__", pool, since))
         players.update(seats.order_by().values_list("player_id", flat=True).distinct())
@@ -260,18 +265,18 @@ class _Starts:
             for chunk in ledger.chunks(sorted(players))
             for rating in Rating.objects.filter(pool=pool, player_id__in=chunk)
         }
-        self.counts = Counter(line.player_id for line in lines)
+        self.counts = Counter(line[PLAYER] for line in lines)
         self.first: dict[int, Line] = {}
         may_end: set[int] = set()
         self.peaks_after: set[int] = set()
         for line in lines:
-            first = self.first.setdefault(line.player_id, line)
-            if _key(line) < _key(first):
-                self.first[line.player_id] = line
-            rating = self.ratings[line.player_id]
-            if rating.peak_match_id == line.match_id:
+            first = self.first.setdefault(line[PLAYER], line)
+            if key_of(line) < key_of(first):
+                self.first[line[PLAYER]] = line
+            rating = self.ratings[line[PLAYER]]
+            if rating.peak_match_id == line[MATCH]:
                 self.peaks_after.add(rating.pk)
-            if line.match_id in instead:
+            if line[MATCH] in instead:
                 may_end.add(rating.pk)
         # What came before is looked up only where it matters: the peak where it lies after the place, the last match where
         # none may be left after it.
@@ -286,7 +291,8 @@ class _Starts:
         first = self.first.get(player_id)
         if first is None:
             return ledger.running(rating, start)
-        state = Running(first.before, first.experience_before, peak=rating.opening)
+        _, _, before, _, _, experience_before, *_ = first
+        state = Running(before, experience_before, peak=rating.opening)
         peak, peak_match_id = self.peaks.get(rating.pk, (rating.peak, rating.peak_match_id))
         if rating.pk in self.peaks_after and rating.pk not in self.peaks:
             peak, peak_match_id = rating.opening, None
@@ -312,10 +318,6 @@ class _Starts:
             ranked = earlier.annotate(place=Window(RowNumber(), partition_by="rating", order_by=order)).filter(place=1)
             found.update((rating, tuple(values)) for rating, *values in ranked.values_list("rating_id", *columns))
         return found
-
-
-def _key(line: Line) -> MatchKey:
-    return MatchKey(line.ended_at, line.timed, line.sequence, line.match_id)
 
 
 def apply(pool: Pool, answer: Recalculation, now: datetime, revision_id: int | None = None) -> int:
@@ -371,14 +373,9 @@ def catch_up(
     before one that the recalculation has rated.
     """
     assert answer.mark is not None
-    settled = {line.match_id for line in answer.new}.union(answer.instead, answer.caught_up)
-    fresh = RatingChange.objects.filter(rating__pool=pool, pk__gt=answer.mark).values_list("id", *ledger.LINE_FIELDS)
-    stored = {
-        (line.match_id, line.player_id): (pk, line)
-        for pk, *values in stream(fresh)
-        for line in (Line(*values),)
-        if line.match_id not in settled
-    }
+    settled = {line[MATCH] for line in answer.new}.union(answer.instead, answer.caught_up)
+    fresh = _lines(RatingChange.objects.filter(rating__pool=pool, pk__gt=answer.mark))
+    stored = {line[:2]: (pk, line) for pk, line in fresh if line[MATCH] not in settled}
     ids = sorted({match_id for match_id, _ in stored}.union(also))
     answer.caught_up.update(ids)
     matches = sorted((played, not_counted) for played, not_counted in some_matches(pool, ids))
@@ -392,8 +389,8 @@ def catch_up(
             if any(player.last is not None and key < player.last for player in at_table):
                 raise Overtaken
             rated = system.rate([Seat(player.value, player.experience) for player in at_table], result)
-            for line in ledger.book(key, player_ids, at_table, rated):
-                old = stored.pop((key.id, line.player_id), None)
+            for line in book(key, player_ids, at_table, rated):
+                old = stored.pop(line[:2], None)
                 if old is None:
                     later.new.append(line)
                 elif old[1] != line:

@@ -25,11 +25,12 @@ from matches import replay
 from matches.models import Match, Participant, Revision
 from matches.replay import Overtaken, Played, Progress, Recalculation
 from players import ledger
-from players.ledger import MatchKey, Opening, chunks
+from players.ledger import Opening, chunks
 from players.locks import hold_history, hold_pool
 from players.models import Player, Pool, Rating, RatingChange
 from players.standings import rank_points, standing
 from players.systems.base import Refused
+from players.systems.running import MatchKey
 
 ATTEMPTS, HELD_ATTEMPTS = 2, 3
 """How often a revision is computed with no lock held, and then how often while it holds the pools: what can still stop it are

@@ -1,17 +1,17 @@
 """The one place that writes Rating and RatingChange.
 
-`lock_ratings` takes the rows, `book` applies what a system answered to players in memory and makes the lines of their history,
-`settle` and `write` store both. `set_openings`, `reopen`, `refresh_standings` and `update_standings` change what is not a match's
+`lock_ratings` takes the rows; `players.systems.running` rates in memory and makes the lines of the history; `settle` and `write`
+store both. `set_openings`, `reopen`, `refresh_standings` and `update_standings` change what is not a match's
 doing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from operator import attrgetter
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from django.db import connection, transaction
 from django.db.models import Case, ExpressionWrapper, F, FloatField, Value, When
@@ -23,7 +23,7 @@ from players.locks import hold_pool, require_transaction
 from players.models import Pool, PublishedChange, Rating, RatingChange
 from players.signals import standings_moved
 from players.standings import rank_points, standing
-from players.systems.base import RATING_LIMIT, PairRater, Rated, RatingSystem, Refused, Result, Seat
+from players.systems.running import LINE_FIELDS, MATCH, PLAYER, Line, MatchKey, Running
 
 T = TypeVar("T")
 
@@ -48,59 +48,9 @@ STANDING_FIELDS = ("standing", "standing_at", "rank_points")
 OPENING_FIELDS = ("opening_experience", "opened_on", "brought")
 
 
-class MatchKey(NamedTuple):
-    """A match's place in the order of rating: compares as the order does."""
-
-    ended_at: datetime
-    timed: bool
-    sequence: int
-    id: int
-
-
-class Line(NamedTuple):
-    """One line of the history: what a match did to a player's rating. The fields are those of RatingChange."""
-
-    match_id: int
-    player_id: int
-    before: float
-    change: float
-    after: float
-    experience_before: int
-    experience_after: int
-    score: float
-    expected: float
-    ended_at: datetime
-    timed: bool
-    sequence: int
-
-
-LINE_FIELDS = Line._fields
 PUBLISHED_FIELDS = ("before", "change", "after", "experience_before", "experience_after")
 SAID = slice(2, 7)
 """The place of the published fields in a line; before them are the match and the player."""
-
-
-class Running:
-    """A player's rating (points), experience and count of matches while matches are rated in memory, one after the other.
-
-    `peak` is the highest rating so far and `peak_match_id` the match that reached it (None: the opening); `last` the last match.
-    `opening` is the start (points) from which somebody began who brought no rating along; None where these matches do not tell.
-    """
-
-    __slots__ = ("experience", "last", "matches", "opening", "peak", "peak_match_id", "value")
-
-    def __init__(
-        self,
-        value: float,
-        experience: int,
-        matches: int = 0,
-        peak: float | None = None,
-        peak_match_id: int | None = None,
-        last: MatchKey | None = None,
-        opening: float | None = None,
-    ) -> None:
-        self.value, self.experience, self.matches, self.last, self.opening = value, experience, matches, last, opening
-        self.peak, self.peak_match_id = value if peak is None else peak, peak_match_id
 
 
 def beginner(start: float) -> Running:
@@ -213,33 +163,6 @@ def chunks(items: Sequence[T]) -> Iterator[Sequence[T]]:
         yield items[start : start + BATCH]
 
 
-def book(key: MatchKey, player_ids: Sequence[int], at_table: Sequence[Running], rated: Rated) -> list[Line]:
-    """Apply one match's changes to its players' ratings, in memory, and return the lines of their history, in seat order.
-
-    Raises Refused, which names the match, where a rating would leave the accepted range.
-    """
-    ended_at, timed, sequence, match_id = key
-    lines = []
-    for seat, player in enumerate(at_table):
-        before, experience, change = player.value, player.experience, rated.changes[seat]
-        after = before + change
-        if not -RATING_LIMIT <= after <= RATING_LIMIT:
-            raise Refused("rating", "out_of_range", match=match_id, low=-RATING_LIMIT, high=RATING_LIMIT)
-        player.value = after
-        player.experience = gained = experience + rated.gained
-        player.matches += 1
-        if after > player.peak:
-            player.peak, player.peak_match_id = after, match_id
-        player.last = key
-        score, expected = rated.scores[seat], rated.expected[seat]
-        lines.append(
-            Line(
-                match_id, player_ids[seat], before, change, after, experience, gained, score, expected, ended_at, timed, sequence
-            )
-        )
-    return lines
-
-
 def write(pool: Pool, ratings: Mapping[int, Rating], new: Collection[Line], now: datetime) -> None:
     """Store locked ratings (by player id) with their standings as of `now`, and new lines of the history."""
     require_transaction()
@@ -249,71 +172,9 @@ def write(pool: Pool, ratings: Mapping[int, Rating], new: Collection[Line], now:
     _store(ratings.values(), (*STATE_FIELDS, *STANDING_FIELDS), _added(rating_ids, new))
 
 
-def book_all(
-    system: RatingSystem,
-    games: Iterable[tuple[MatchKey, Sequence[int], Result]],
-    players: dict[int, Running],
-    start: Callable[[int], Running],
-) -> Iterator[Line]:
-    """Rate matches in the order given and yield the lines of their history; `players` run along, by id, from where `start` says.
-
-    The same lines as `rate` and `book` give, bit for bit, for systems that rate pairs in a fraction of the time.
-    """
-    pair = system.pair_rater()
-    if pair is not None:
-        yield from _book_pairs(pair, games, players, start)
-        return
-    for key, player_ids, result in games:
-        for player_id in player_ids:
-            if player_id not in players:
-                players[player_id] = start(player_id)
-        at_table = [players[player_id] for player_id in player_ids]
-        rated = system.rate([Seat(player.value, player.experience) for player in at_table], result)
-        yield from book(key, player_ids, at_table, rated)
-
-
-def _book_pairs(
-    rate: PairRater,
-    games: Iterable[tuple[MatchKey, Sequence[int], Result]],
-    players: dict[int, Running],
-    start: Callable[[int], Running],
-) -> Iterator[Line]:
-    # tuple.__new__ skips the named tuple's own constructor, which would take as long as the rating.
-    new, find, low, high = tuple.__new__, players.get, -RATING_LIMIT, RATING_LIMIT
-    for key, (id1, id2), result in games:
-        one = find(id1)
-        if one is None:
-            one = players[id1] = start(id1)
-        two = find(id2)
-        if two is None:
-            two = players[id2] = start(id2)
-        before1, before2, experience1, experience2 = one.value, two.value, one.experience, two.experience
-        change1, change2, expected1, expected2, score1, score2, gained = rate(before1, experience1, before2, experience2, result)
-        one.value = after1 = before1 + change1
-        two.value = after2 = before2 + change2
-        if not (low <= after1 <= high and low <= after2 <= high):
-            raise Refused("rating", "out_of_range", match=key.id, low=low, high=high)
-        one.experience = more1 = experience1 + gained
-        two.experience = more2 = experience2 + gained
-        one.matches += 1
-        two.matches += 1
-        one.last = two.last = key
-        ended_at, timed, sequence, match_id = key
-        if after1 > one.peak:
-            one.peak, one.peak_match_id = after1, match_id
-        if after2 > two.peak:
-            two.peak, two.peak_match_id = after2, match_id
-        yield new(
-            Line, (match_id, id1, before1, change1, after1, experience1, more1, score1, expected1, ended_at, timed, sequence)
-        )
-        yield new(
-            Line, (match_id, id2, before2, change2, after2, experience2, more2, score2, expected2, ended_at, timed, sequence)
-        )
-
-
 def _added(rating_ids: Mapping[int, int], lines: Collection[Line]) -> rows.Insert:
     return rows.Insert(
-        RatingChange, ("rating_id", *LINE_FIELDS), rows.Each(lambda line: (rating_ids[line.player_id], *line), lines)
+        RatingChange, ("rating_id", *LINE_FIELDS), rows.Each(lambda line: (rating_ids[line[PLAYER]], *line), lines)
     )
 
 
@@ -333,7 +194,7 @@ def rewrite_lines(
     """
     require_transaction()
     _mark_published(rating_ids, new=new, changed=changed, gone=gone, revision_id=revision_id)
-    changes = rows.Each(lambda change: (change[0], rating_ids[change[2].player_id], *change[2]), changed)
+    changes = rows.Each(lambda change: (change[0], rating_ids[change[2][PLAYER]], *change[2]), changed)
     rows.write(rows.Update(RatingChange, ("id", "rating_id", *LINE_FIELDS), changes))
     for chunk in chunks(sorted(pk for pk, _ in gone)):
         RatingChange.objects.filter(pk__in=chunk).delete()
@@ -352,7 +213,7 @@ def _mark_published(
     revision_id: int | None,
 ) -> None:
     lines = [*new, *(line for _, _, line in changed)]
-    among, ids = rows.among("match_id", {line.match_id for line in lines}.union(line.match_id for _, line in gone))
+    among, ids = rows.among("match_id", {line[MATCH] for line in lines}.union(line[MATCH] for _, line in gone))
     columns = ", ".join(("id", "match_id", "player_id", *PUBLISHED_FIELDS))
     [known] = rows.run((f"SELECT {columns} FROM players_publishedchange WHERE {among}", ids))
     marked = {(match_id, player_id): (pk, tuple(said)) for pk, match_id, player_id, *said in known}
@@ -373,7 +234,7 @@ def _mark_published(
         was += [(line, line) for _, line in gone if line[:2] not in marked]
         by = (revision_id, revision_id)
         names = ("rating_id", "revision_id", "first_revision_id", "match_id", "player_id", *PUBLISHED_FIELDS)
-        marks = rows.Each(lambda both: (rating_ids[both[0].player_id], *by, *both[0][:2], *both[1][SAID]), was)
+        marks = rows.Each(lambda both: (rating_ids[both[0][PLAYER]], *by, *both[0][:2], *both[1][SAID]), was)
         rows.write(rows.Insert(PublishedChange, names, marks))
 
 

@@ -10,13 +10,16 @@ Order of calls: `check` (is this a result at all?), `not_counted` (does it move 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
-from typing import Any, ClassVar, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
 from players.systems.params import Params
+
+if TYPE_CHECKING:
+    from players.systems.running import Game, Line, Running
 
 RATING_LIMIT = 100_000.0
 """Ratings from -RATING_LIMIT to RATING_LIMIT points are accepted."""
@@ -153,11 +156,6 @@ class DefaultTier:
     decays: bool = False
 
 
-PairRater = Callable[[float, int, float, int, Result], tuple[float, float, float, float, float, float, int]]
-"""(rating 1, experience 1, rating 2, experience 2, checked result) -> (change 1, change 2, expected 1, expected 2, score 1,
-score 2, experience gained), bit-equal to `rate` and without its checks."""
-
-
 class RatingSystem(ABC):
     """Base of the systems. The class says what the system is like, the instance holds one pool's parameters."""
 
@@ -213,9 +211,15 @@ class RatingSystem(ABC):
         of range.
         """
 
-    def pair_rater(self) -> PairRater | None:
-        """`rate` for two players as a bare function, for replays of many matches; None where a system has none."""
-        return None
+    def rate_many(self, games: Iterable[Game], players: dict[int, Running], start: Callable[[int], Running]) -> Iterator[Line]:
+        """Rate counted matches in the order given and yield the lines of their history.
+
+        `players` run along, by id; who is not among them begins where `start` says. A system may do this faster, bit-equal to
+        `rate` match by match. Raises Refused as `rate` does, and where a rating would leave the accepted range.
+        """
+        from players.systems.running import rate_one_by_one  # it is made of what is defined here
+
+        return rate_one_by_one(self, games, players, start)
 
     @abstractmethod
     def explain(self, seats: Sequence[Seat], result: Result) -> tuple[tuple[Term, ...], ...]:

@@ -306,7 +306,7 @@ def test_a_player_against_himself_is_refused_on_his_row(client: Client) -> None:
 
 def test_a_rating_that_would_leave_its_range_is_refused(client: Client) -> None:
     match, _ = a_match("fibs")
-    with untouched(), mock.patch("players.ledger.RATING_LIMIT", 1503.0):
+    with untouched(), mock.patch("players.systems.backgammon.RATING_LIMIT", 1503.0):
         found = errors(corrected(client, match, length="99"))
     assert list(found) == ["form"] and "Rating: must be from" in found["form"][0]
 

@@ -334,7 +334,7 @@ def test_a_late_job_that_has_moved_or_is_impossible_says_so(client: Client, ente
     assert jobs.run(job.pk).status == Status.PREVIEWED and everything(pool) == before
     assert "have moved since the preview" in client.get(page_of(job)).text
     decide(client, job)
-    with mock.patch("players.ledger.RATING_LIMIT", 1503.0):
+    with mock.patch("players.systems.backgammon.RATING_LIMIT", 1503.0):
         assert jobs.run(job.pk).status == Status.FAILED
     assert "Rating: must be from" in client.get(page_of(job)).text and everything(pool) == before
     # Given up, the form can be sent again.

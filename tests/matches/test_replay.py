@@ -16,6 +16,7 @@ from matches.models import Match
 from matches.verify import verify
 from players.models import Player, Pool, Rating, RatingChange
 from players.systems.base import Result
+from players.systems.running import MATCH, MatchKey
 from tests.building import DAY_ONE, NOW, at, complete, people, pool_of, values, won
 
 pytestmark = pytest.mark.django_db
@@ -89,7 +90,7 @@ def test_a_late_match_reads_what_comes_after_it_and_no_more() -> None:
     few = statements(299)
     complete_matches(pool, [won(players[n % 6], players[(n + 1) % 6], at(n)) for n in range(100)], now=NOW)
     assert statements(298) <= few
-    lines = replay.recalculate(pool, replay.MatchKey(at(298), True, 0, 0))
+    lines = replay.recalculate(pool, MatchKey(at(298), True, 0, 0))
     assert lines.matches == 4 and lines.writes == 0
 
 
@@ -114,9 +115,9 @@ def test_recalculating_without_a_match_is_what_never_having_played_it_gives() ->
     entries = [won(players[n % 4], players[(n + 1 + n % 2) % 4], at(n), length=n % 11 + 1) for n in range(20)]
     matches = complete_matches(pool, entries, now=NOW)
     gone = matches[7]
-    key = replay.MatchKey(at(7), True, 0, gone.pk)
+    key = MatchKey(at(7), True, 0, gone.pk)
     answer = replay.recalculate(pool, key, instead={gone.pk: None})
-    assert {line.match_id for _, line in answer.gone} == {gone.pk} and values(pool)  # nothing is written
+    assert {line[MATCH] for _, line in answer.gone} == {gone.pk} and values(pool)  # nothing is written
     ends = {player: (state.value, state.experience, state.peak) for player, state in answer.states.items()}
 
     other = Pool.objects.create(slug="other", name="Other", system="fibs", parameters=pool.parameters, game=pool.game)
