@@ -19,6 +19,7 @@ from django.utils.translation import gettext_lazy as _
 
 from matches.import_models import Import as Import
 from matches.import_models import ImportFile as ImportFile
+from matches.inbox.models import Message as Message
 from matches.push.models import Delivery as Delivery
 from matches.push.models import Event as Event
 from matches.push.models import Webhook as Webhook

@@ -6,6 +6,7 @@ from celery import shared_task
 from django.utils import timezone
 
 from matches import jobs, matchmaking, reports, tables
+from matches.inbox import mail, telling
 from matches.models import PairingRequest
 from matches.push import events, webhooks
 from players.models import Pool
@@ -40,8 +41,8 @@ def sweep_lobbies() -> int:
 
 @shared_task
 def sweep_events() -> int:
-    """Put what has happened into the feed's order, and have the webhooks told."""
-    done = events.put_in_order()
+    """Put what has happened into the feed's order, and have players and webhooks told."""
+    done = events.put_in_order([telling.of_events])
     for webhook_id in webhooks.waiting(timezone.now()):
         send_to_webhook.delay(webhook_id)
     return done
@@ -63,3 +64,15 @@ def forget_events() -> int:
 def confirm_silent() -> int:
     """Confirm the reported results that nobody has answered in time; how many."""
     return reports.confirm_silent(timezone.now())
+
+
+@shared_task
+def send_mail() -> int:
+    """Send players their messages by mail."""
+    return mail.send_waiting(timezone.now())
+
+
+@shared_task
+def warn_of_decay() -> int:
+    """Tell players whose standing is about to fall."""
+    return telling.warn_of_decay(timezone.now())

@@ -52,6 +52,9 @@ class Player(models.Model):
     slug = models.SlugField(_("address"), max_length=NAME_MAX * 2, unique=True, allow_unicode=True, editable=False)
     time_zone = models.CharField(_("time zone"), max_length=64, default="UTC", validators=[validate_time_zone])
     language = models.CharField(_("language"), max_length=8, choices=settings.LANGUAGES, default="en")
+    mail_wanted = models.BooleanField(
+        _("messages by mail"), default=True, help_text=_("Off: they are in the inbox on the site alone.")
+    )
     created_at = models.DateTimeField(_("created"), default=timezone.now, editable=False)
     merged_into = models.ForeignKey(
         "self",

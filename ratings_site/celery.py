@@ -39,6 +39,16 @@ app.conf.beat_schedule = {
         "schedule": 5.0,
         "options": {"expires": 5},
     },
+    "send mail": {
+        "task": "matches.tasks.send_mail",
+        "schedule": 15.0,
+        "options": {"expires": 15},
+    },
+    "warn of decay": {
+        "task": "matches.tasks.warn_of_decay",
+        "schedule": crontab(minute=40),
+        "options": {"expires": 50 * 60},
+    },
     "forget events": {
         "task": "matches.tasks.forget_events",
         "schedule": crontab(hour=4, minute=20),

@@ -11,6 +11,7 @@ Settings. Everything that differs between installations comes from the environme
   HSTS_SECONDS        how long browsers insist on https, in seconds; a year by default, 0 for not at all.
   DATABASE_URL        postgresql://user:password@host:5432/name, or sqlite:///path; SQLite at VAR_DIR/db.sqlite3 by default.
   REDIS_URL           redis://host:6379/0, for the cache and the tasks. Without it both use files under VAR_DIR: one machine only.
+  SITE_URL            https://ratings.example, for links in mail; by default https and the first of ALLOWED_HOSTS.
   EMAIL_URL           smtp+tls://user:password@host:587; by default mail is printed.
   DEFAULT_FROM_EMAIL  the sender of the site's mail.
   WEBHOOKS_MAY_BE_PRIVATE  1 where webhooks may be sent by plain http and to addresses that are not on the public internet.
@@ -290,7 +291,7 @@ SPECTACULAR_SETTINGS = {
         "docExpansion": "list",
         "persistAuthorization": False,
     },
-    "TAGS": [{"name": name} for name in ("pools", "players", "matches", "lobby")],
+    "TAGS": [{"name": name} for name in ("pools", "players", "matches", "lobby", "feed")],
     "OAS_VERSION": "3.1.0",
 }
 
@@ -299,6 +300,8 @@ WEBHOOKS_MAY_BE_PRIVATE = env.bool("WEBHOOKS_MAY_BE_PRIVATE", default=False)
 # --- Mail and log ---
 
 globals().update(env.email_url("EMAIL_URL", default="consolemail://"))
+_own_host = next((host for host in ALLOWED_HOSTS if not host.startswith(("*", "."))), "")
+SITE_URL = env.str("SITE_URL", default=f"https://{_own_host}" if _own_host else "http://127.0.0.1:8000").rstrip("/")
 EMAIL_TIMEOUT = 10  # seconds
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="ratings@localhost")
 

@@ -33,7 +33,7 @@ class WebhookForm(forms.ModelForm):
 
     class Meta:
         model = Webhook
-        fields = ("name", "url", "kinds", "pools", "active")
+        fields = ("name", "url", "kinds", "pools", "source", "active")
         widgets = {"pools": forms.CheckboxSelectMultiple}
         help_texts = {"pools": gettext_lazy("None chosen: all pools.")}
 

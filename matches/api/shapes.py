@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rest_framework import serializers as s
 
-from matches.models import Match, Revision
+from matches.models import Event, Match, Revision
 from players.api.shapes import End, Number, PlayerName
 from players.systems.base import Unit
 
@@ -115,3 +115,58 @@ class TableLine(s.Serializer):
 class Lobby(s.Serializer):
     pool = s.CharField()
     tables = TableLine(many=True)
+
+
+class ToldSeat(s.Serializer):
+    id = s.IntegerField()
+    name = s.CharField()
+    score = s.FloatField(allow_null=True)
+    place = s.IntegerField(allow_null=True)
+    before = s.FloatField(allow_null=True, help_text="As first published; null where the match does not count.")
+    change = s.FloatField(allow_null=True)
+    after = s.FloatField(allow_null=True)
+    experience_before = s.IntegerField(allow_null=True)
+    experience_after = s.IntegerField(allow_null=True)
+
+
+class ToldMatch(End):
+    id = s.IntegerField()
+    external_id = s.CharField(allow_null=True, help_text="Your own id of it; null for what is not from your source.")
+    kind = s.CharField(allow_null=True)
+    not_counted = s.CharField(allow_null=True, help_text="The code of the reason why it moves no rating.")
+    players = ToldSeat(many=True)
+
+
+class ToldRevision(s.Serializer):
+    id = s.IntegerField()
+    kind = s.ChoiceField([str(kind) for kind in Revision.Kind])
+    reason = s.CharField(allow_blank=True)
+    matches = s.ListField(child=s.IntegerField(), help_text="The ids of the matches that were revised.")
+
+
+class ToldPlayer(s.Serializer):
+    id = s.IntegerField()
+    name = s.CharField()
+
+
+class ToldRating(s.Serializer):
+    player = ToldPlayer()
+    before = s.FloatField()
+    after = s.FloatField()
+
+
+class ToldEvent(s.Serializer):
+    position = s.IntegerField(help_text="Its place in the feed: rises, and may leave numbers out.")
+    type = s.ChoiceField([str(kind) for kind in Event.Kind])
+    pool = s.CharField()
+    at = s.DateTimeField()
+    match = ToldMatch(allow_null=True, help_text="match.rated: a match that was completed, counted or not.")
+    revision = ToldRevision(allow_null=True, help_text="rating.revised: by what; null where a match was entered a little late.")
+    ratings = ToldRating(many=True, allow_null=True, help_text="rating.revised: whose rating is another now.")
+    standings = ToldRating(many=True, allow_null=True, help_text="standing.changed: whose standing time has moved.")
+
+
+class Feed(s.Serializer):
+    events = ToldEvent(many=True)
+    next = s.IntegerField(help_text="What to send as `after` next time.")
+    more = s.BooleanField(help_text="Whether to ask at once; else there is nothing more for now.")

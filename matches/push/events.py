@@ -72,7 +72,7 @@ def _put_some_in_order(consumers: Collection[Consumer]) -> int:
     with transaction.atomic():
         if not try_feed():
             return 0
-        last = Event.objects.aggregate(last=Max("position"))["last"] or 0
+        last = last_position()
         events = list(waiting.select_related("pool")[:AT_ONCE])
         for position, event in enumerate(events, start=last + 1):
             event.position = position
@@ -100,6 +100,11 @@ def _to_webhooks(events: Sequence[Event]) -> None:
     )
 
 
+def last_position() -> int:
+    """The last place that is given; 0 before the first."""
+    return Event.objects.aggregate(last=Max("position"))["last"] or 0
+
+
 class Forgotten(Exception):
     """What comes after a position is kept no longer."""
 
@@ -118,7 +123,7 @@ def after(position: int, limit: int, pool: Pool | None = None) -> QuerySet[Event
 
 def forget(before: datetime) -> int:
     """Delete events that are older, with their deliveries; the last one stays, so that positions only rise."""
-    last = Event.objects.aggregate(last=Max("position"))["last"] or 0
+    last = last_position()
     old = Event.objects.filter(made_at__lt=before, position__lt=last).exclude(deliveries__status=Delivery.Status.PENDING)
     deleted = 0
     while ids := list(old.order_by("pk").values_list("pk", flat=True)[:AT_ONCE]):

@@ -67,6 +67,12 @@ class Webhook(models.Model):
         max_length=64, default=new_secret, editable=False, validators=[MinLengthValidator(64)], help_text="Signs what is sent."
     )
     kinds = models.JSONField(_("events"), default=list)
+    source = models.CharField(
+        _("source"),
+        max_length=100,
+        blank=True,
+        help_text=_("The source of the receiver's own matches: their ids are sent along."),
+    )
     pools = models.ManyToManyField("players.Pool", blank=True, related_name="+", verbose_name=_("pools"))
     active = models.BooleanField(_("active"), default=True)
     made_by = models.ForeignKey(

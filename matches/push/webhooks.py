@@ -71,7 +71,7 @@ def _claim(webhook: Webhook, now: datetime) -> Delivery | None:
 
 def _send(webhook: Webhook, delivery: Delivery) -> bool:
     """Post a delivery and record what came of it; whether it was taken."""
-    [event] = payloads([delivery.event])
+    [event] = payloads([delivery.event], webhook.source or None)
     body = json.dumps(event, ensure_ascii=False, allow_nan=False).encode()
     answer, error = None, ""
     try:

@@ -41,6 +41,14 @@ EXAMPLES: dict[int, tuple[str, dict[str, Any]]] = {
             "fields": [{"field": "length", "code": "stored_differs", "detail": "stored: 5, sent: 7"}],
         },
     ),
+    410: (
+        "It is no longer kept.",
+        {
+            "code": "gone",
+            "detail": "Events after position 17 are no longer kept. Read what you need anew, and begin with after=0.",
+            "fields": [],
+        },
+    ),
     413: ("The body is too large.", {"code": "too_large", "detail": "At most 2097152 bytes are taken.", "fields": []}),
     415: ("The body is no JSON.", {"code": "unsupported_media_type", "detail": "Send JSON.", "fields": []}),
     429: (

@@ -26,6 +26,7 @@ TABS = (
     Tab("rating", _("Rating"), of_pool=True),
     Tab("matches", _("Matches")),
     Tab("statistics", _("Statistics"), of_pool=True),
+    Tab("messages", _("Messages"), private=True),
 )
 """The tabs in their order. One more is a line here, an address `cashier_KEY` and a template that extends players/window.html."""
 

@@ -28,9 +28,10 @@ def test_a_completed_match_is_told_of_once_with_its_values() -> None:
     assert (event.kind, event.match_id, event.position) == ("match.rated", match.pk, None)
     assert events.put_in_order() == 1
     assert events.put_in_order() == 0
-    [told] = payloads(list(events.after(0, 10)))
+    [told] = payloads(list(events.after(0, 10)), "server")
     assert told["position"] == 1 and told["pool"] == "fibs"
-    assert (told["match"]["external_id"], told["match"]["counted"]) == ("7", True)
+    assert (told["match"]["external_id"], told["match"]["not_counted"]) == ("7", None)
+    assert payloads([event], "another server")[0]["match"]["external_id"] is None
     lines = {line.player_id: line for line in RatingChange.objects.all()}
     assert [(seat["id"], seat["before"], seat["change"]) for seat in told["match"]["players"]] == [
         (player.pk, lines[player.pk].before, lines[player.pk].change) for player in (one, two)
@@ -48,8 +49,8 @@ def test_a_match_that_does_not_count_is_told_with_its_reason() -> None:
     pool, (one, two) = pool_of("online-backgammon"), people(2)
     complete_match(pool, won(one, two, at(0), kind="rematch"), now=NOW)
     events.put_in_order()
-    [told] = payloads(list(events.after(0, 10)))
-    assert told["match"]["counted"] is False and told["match"]["not_counted"]
+    [told] = payloads(list(events.after(0, 10)), "server")
+    assert told["match"]["not_counted"] == "kind_not_counted" and told["match"]["players"][0]["after"] is None
 
 
 def test_the_feed_goes_on_where_it_stopped() -> None:
@@ -70,7 +71,7 @@ def test_the_feed_is_read_by_as_many_queries_whatever_its_length(django_assert_n
     for count in (1, 20):
         found = list(events.after(0, count))
         with django_assert_num_queries(4):  # type: ignore[operator]
-            assert len(payloads(found)) == count
+            assert len(payloads(found, None)) == count
 
 
 def test_standings_that_time_moves_are_told() -> None:
@@ -86,7 +87,7 @@ def test_standings_that_time_moves_are_told() -> None:
     assert len(event.ratings) == moved > 0
     assert event.ratings == [[pk, before[pk], after[pk]] for pk in sorted(before) if before[pk] != after[pk]]
     events.put_in_order()
-    told = payloads(list(events.after(20, 5)))
+    told = payloads(list(events.after(20, 5)), None)
     assert told[0]["standings"][0]["after"] == event.ratings[0][2]
 
 

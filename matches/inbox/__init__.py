@@ -1,0 +1,1 @@
+"""The players' messages: in their inbox on the site, and by mail to those who want it."""

@@ -1,0 +1,91 @@
+"""What players are told, and when: each row is written in the transaction of what it tells, or of the sweep that found it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db.models import F
+
+from matches.inbox.models import Message
+from matches.models import Match
+from matches.push.models import Event
+from players.ledger import BATCH, chunks
+from players.models import Player, Pool, Rating
+
+Kind = Message.Kind
+AHEAD = timedelta(days=3)
+"""How long before decay begins a player is told."""
+
+
+def tell(
+    players: Iterable[int],
+    kind: Message.Kind,
+    key: str,
+    pool: Pool,
+    *,
+    now: datetime,
+    match: Match | None = None,
+    revision_id: int | None = None,
+    details: Mapping[int, dict[str, Any]] | None = None,
+) -> None:
+    """Put a message into the inboxes of those of the players (ids) who have a login; `details` by player.
+
+    The same key again tells them nothing.
+    """
+    for chunk in chunks(sorted(set(players))):
+        there = Player.objects.filter(pk__in=chunk, user__is_active=True).values_list("pk", flat=True)
+        Message.objects.bulk_create(
+            (
+                Message(
+                    player_id=player_id,
+                    kind=kind,
+                    key=key,
+                    pool=pool,
+                    match=match,
+                    revision_id=revision_id,
+                    details=(details or {}).get(player_id, {}),
+                    made_at=now,
+                    mail_due_at=now,
+                )
+                for player_id in there
+            ),
+            ignore_conflicts=True,
+            batch_size=BATCH,
+        )
+
+
+def of_events(events: Sequence[Event]) -> None:
+    """Tell players of revisions that moved their ratings. Called where events get their places, so once."""
+    for event in events:
+        if event.kind == Event.Kind.REVISED and event.revision_id is not None:
+            moved = {int(player_id): {"before": before, "after": after} for player_id, before, after in event.ratings or ()}
+            key = f"revision {event.revision_id}"
+            tell(moved, Kind.REVISED, key, event.pool, now=event.made_at, revision_id=event.revision_id, details=moved)
+
+
+def warn_of_decay(now: datetime) -> int:
+    """Tell players whose standing begins to fall within days; how many are looked at. Once for each time away."""
+    found = 0
+    for pool in Pool.objects.prefetch_related("tiers"):
+        rule = pool.standing_rule
+        if rule is None or rule.decays_from is None or not rule.per_day:
+            continue
+        begins = timedelta(days=rule.grace_days + 1)  # the first whole day that costs something is over then
+        ratings = Rating.objects.filter(
+            pool=pool,
+            value__gt=rule.decays_from,
+            standing=F("value"),
+            last_ended_at__gt=now - begins,
+            last_ended_at__lte=now - begins + AHEAD,
+            player__user__is_active=True,
+        )
+        for rating in ratings.select_related("last_match").order_by("player_id"):
+            assert rating.last_ended_at is not None
+            begin = rating.last_ended_at + begins
+            details = {rating.player_id: {"begins": begin.isoformat(), "per_day": rule.per_day}}
+            key = f"decay {pool.pk} {rating.last_match_id}"
+            tell([rating.player_id], Kind.DECAY, key, pool, now=now, details=details)
+            found += 1
+    return found
