@@ -20,6 +20,8 @@ INSTANT = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?(Z|[+-][0-9]{2}:?[0-9]{2})?",
     re.ASCII | re.IGNORECASE,
 )
+FORMULA = tuple("=+-@\t\r'")
+"""What a formula begins with in some spreadsheet, and the apostrophe that says that it is none."""
 YES = frozenset({"1", "true", "yes"})
 NO = frozenset({"0", "false", "no"})
 RESULTS = {Decimal(1): (1.0, 0.0), Decimal("0.5"): (0.5, 0.5), Decimal(0): (0.0, 1.0)}
@@ -75,6 +77,16 @@ def scores(column: str, cell: str) -> tuple[float, float]:
     if both is None:
         raise Refused(column, "not_a_result")
     return both
+
+
+def protected(name: str) -> str:
+    """A name as it stands in a CSV: one that a spreadsheet would take for a formula has an apostrophe before it."""
+    return f"'{name}" if name[:1] in FORMULA else name
+
+
+def unprotected(cell: str) -> str:
+    """The name that `protected` wrote."""
+    return cell[1:] if cell[:1] == "'" and cell[1:2] in FORMULA else cell
 
 
 def day(column: str, cell: str) -> date:

@@ -34,6 +34,8 @@ PLAYERS = ("player1", "player2", "player3", "player4")
 RANKS = ("rank1", "rank2", "rank3", "rank4")
 DUEL = ("winner", "loser")
 TERMS = ("length", "deals", "points", "stake", "real_money", "kind")
+PASSED_OVER = ("match", "not_counted")
+"""Columns of an export that an import has no use for."""
 COLUMNS = ("date", "ended_at", "sequence", *DUEL, *PLAYERS, "result", *RANKS, *TERMS, "chance", "external_id")
 
 
@@ -96,7 +98,7 @@ class Rows:
 def read_rows(data: bytes, system: RatingSystem, defaults: Defaults, dialect: Dialect | None = None) -> Rows:
     """Read a file of matches for a pool of this system. Raises BadFile."""
     dialect = dialect or Dialect()
-    table = read_table(data, COLUMNS, dialect)
+    table = read_table(data, (*COLUMNS, *PASSED_OVER), dialect)
     check_options(system, defaults)
     rows = Rows(_player_columns(table.columns, system), "sequence" in table.columns)
     _check_columns(table.columns, system, defaults)
@@ -178,7 +180,7 @@ def _row(line: Line, rows: Rows, place: int, defaults: Defaults, dates: str) -> 
         ended_at = cells.instant("ended_at", iso_date("ended_at", cell["ended_at"], dates))
     else:
         ended_at = datetime.combine(cells.day("date", iso_date("date", cell["date"], dates)), time(), UTC)
-    names = tuple(read_name(column, cell.get(column, "")) for column in rows.player_columns)
+    names = tuple(read_name(column, cells.unprotected(cell.get(column, ""))) for column in rows.player_columns)
     keys = tuple(name_key(name) for name in names)
     told = _result(cell, rows.player_columns)
     result = replace(

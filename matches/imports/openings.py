@@ -110,7 +110,7 @@ def _read(data: bytes, now: datetime) -> tuple[dict[str, Row], list[RefusedRow]]
 
 def _row(line: Line, now: datetime) -> Row:
     """Raises Refused."""
-    name = clean_name(line.cells["name"])
+    name = clean_name(cells.unprotected(line.cells["name"]))
     if not name:
         raise Refused("name", "needed")
     if len(name) > NAME_MAX:

@@ -54,10 +54,10 @@ def test_the_standing_is_not_the_rating(tmp_path: Path) -> None:
     assert vera[2] == vera[3]
 
 
-def test_names_are_written_as_they_are(tmp_path: Path) -> None:
+def test_names_that_a_spreadsheet_takes_for_formulas_are_protected(tmp_path: Path) -> None:
     path = csv_file(tmp_path, "date,winner,loser,length", '2026-03-01,"=1+1, ""so""",@Åse,5', "2026-03-01,-Pia,+Rune,5")
     run("import_matches", path, "--pool", "fibs", "--create-players")
-    assert {row[1] for row in exported("fibs")[1:]} == {'=1+1, "so"', "@Åse", "-Pia", "+Rune"}
+    assert {row[1] for row in exported("fibs")[1:]} == {'\'=1+1, "so"', "'@Åse", "'-Pia", "'+Rune"}
 
 
 def test_players_without_a_counted_match_are_not_listed(tmp_path: Path) -> None:

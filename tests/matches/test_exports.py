@@ -1,0 +1,242 @@
+"""Exports: every digit, as they are read, and the same ratings where they are imported again."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import tracemalloc
+from decimal import Decimal
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from matches import demo
+from matches.completion import complete_matches
+from matches.exports.tables import TABLES
+from matches.exports.writing import lines
+from matches.models import Match
+from matches.openings import open_ratings
+from players.ledger import Opening
+from players.models import Pool, RatingChange
+from players.permissions import StakeSight
+from players.services import create_player, create_pool
+from players.systems.base import Result
+from tests.building import NOW, Entry, at, everything, people, pool_of, won
+from tests.matches.importing import club, csv_file, numbers, run
+
+pytestmark = pytest.mark.django_db
+
+POOLS = ("fibs", "crowns-cup", "online-backgammon", "freewhist", "tics")
+
+
+def exported(what: str, pool: Pool, form: str = "csv") -> str:
+    out, err = run("export", what, "--pool", pool.slug, "--format", form)
+    assert err == "" and "\r" not in out
+    return out
+
+
+def twin(pool: Pool) -> Pool:
+    """An empty pool with the rules of another."""
+    return create_pool("twin", name="Twin", system=pool.system, parameters=pool.parameters)
+
+
+@pytest.fixture
+def played() -> None:
+    demo.load(timezone.now())
+
+
+@pytest.fixture
+def few() -> Pool:
+    """Some matches for stakes, one of them broken off and one for play money."""
+    pool, players = pool_of("crowns-cup"), people(4)
+    more = {"stake": Decimal("2.50"), "real_money": True, "kind": "table"}
+    entries = [won(players[n % 4], players[(n + 1) % 4], at(n), length=n % 3 * 2 + 1, **more) for n in range(20)]
+    play = Result(chance=1 / 3, length=5, real_money=False, kind="table")
+    money = Result(chance=0.7, points=4, stake=Decimal(3), real_money=True, kind="rematch")
+    entries += [Entry(players=players[:2], result=result, ended_at=at(n)) for n, result in enumerate((play, money), 30)]
+    complete_matches(pool, entries, now=NOW)
+    return pool
+
+
+@pytest.mark.parametrize("slug", POOLS)
+def test_an_export_imported_into_an_empty_pool_gives_the_same_ratings(slug: str, played: None, tmp_path: Path) -> None:
+    pool = pool_of(slug)
+    player = pool.ratings.filter(matches__gt=0).earliest("player_id").player
+    open_ratings(pool, {player.pk: Opening(1234.5678901234567, 17, None), create_player("Guest").pk: Opening(1 / 3, 0, None)})
+    matches, openings = tmp_path / "matches.csv", tmp_path / "openings.csv"
+    matches.write_text(exported("matches", pool), encoding="utf-8")
+    openings.write_text(exported("openings", pool), encoding="utf-8")
+    again = twin(pool)
+    run("import_players", openings, "--pool", "twin")
+    out, err = run("import_matches", matches, "--pool", "twin")
+    assert err == "" and f"{pool.matches.count()} added" in out and "0 refused" in out
+    assert numbers(again) == numbers(pool) and len(numbers(pool)) > 10
+    first, second = everything(pool), everything(again)
+    assert first["lines"] == second["lines"]
+    assert [rating[:3] for rating in first["ratings"].values()] == [rating[:3] for rating in second["ratings"].values()]
+    assert dict(pool.matches.values_list("ended_at", "not_counted")) == dict(again.matches.values_list("ended_at", "not_counted"))
+
+
+def test_matches_of_one_moment_keep_their_order(tmp_path: Path) -> None:
+    pool, (one, two, three) = pool_of("fibs"), people(3)
+    dated = {"timed": False, "length": 7}
+    complete_matches(
+        pool,
+        [
+            won(one, two, at(0)),
+            won(two, three, at(0)),
+            won(three, one, at(0), sequence=-4),
+            won(one, two, at(1), sequence=3, **dated),
+            won(three, two, at(1), sequence=2, **dated),
+            won(one, two, at(1.5), length=7),
+            won(one, two, at(0)),
+        ],
+        now=NOW,
+    )
+    path = tmp_path / "matches.csv"
+    path.write_text(exported("matches", pool), encoding="utf-8")
+    again = twin(pool)
+    run("import_matches", path, "--pool", "twin")
+    assert numbers(again) == numbers(pool)
+    # A list that is imported again adds nothing, with the numbers of the matches or without.
+    assert "0 added\n7 already there" in run("import_matches", path, "--pool", "twin")[0]
+
+
+NAMES = ("=1+1", "@Åse", "+Rune", "-Pia", "'t Hooft", "''", "'=x", '=HYPERLINK("a";"b")', "Vera, Holm", "Ωmega")
+
+
+def test_names_that_are_formulas_come_back_as_they_were(tmp_path: Path) -> None:
+    pool = pool_of("fibs")
+    players = [create_player(name) for name in NAMES if name != "''"]
+    complete_matches(pool, [won(one, two, at(n)) for n, (one, two) in enumerate(pairwise(players))], now=NOW)
+    text = exported("matches", pool)
+    path = tmp_path / "matches.csv"
+    path.write_text(text, encoding="utf-8")
+    cells = {cell for row in csv.DictReader(io.StringIO(text)) for cell in (row["player1"], row["player2"])}
+    assert all(cell[:1] not in tuple("=+-@\t\r") for cell in cells)
+    assert {"'=1+1", "'@Åse", "''t Hooft", "''=x", "Vera, Holm"} <= cells
+    again = twin(pool)
+    run("import_matches", path, "--pool", "twin")
+    assert numbers(again) == numbers(pool)
+    openings = "".join(lines(TABLES["ratings"], pool, "csv"))
+    assert "\n1,'" in openings
+    # A program reads JSON, and needs no protection.
+    assert {json.loads(line)["player"] for line in exported("ratings", pool, "jsonl").splitlines()} == set(numbers(pool))
+
+
+@pytest.mark.parametrize("what", TABLES)
+def test_json_lines_say_what_the_csv_says(what: str, few: Pool) -> None:
+    pool = few
+    open_ratings(pool, {create_player("Guest").pk: Opening(0.1 + 0.2, 3, NOW.date())})
+    table = list(csv.DictReader(io.StringIO(exported(what, pool))))
+    objects = [json.loads(line) for line in exported(what, pool, "jsonl").splitlines()]
+    assert len(table) == len(objects) > 0
+    for row, told in zip(table, objects, strict=True):
+        assert list(row) == list(told)
+        for column, cell in row.items():
+            value = told[column]
+            assert cell == as_in_csv(value)
+
+
+def as_in_csv(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "" if value is None else repr(value) if isinstance(value, float) else str(value)
+
+
+def test_the_history_has_every_digit(few: Pool) -> None:
+    pool = few
+    rows = list(csv.DictReader(io.StringIO(exported("history", pool))))
+    stored = RatingChange.objects.filter(rating__pool=pool).order_by("ended_at", "timed", "sequence", "match_id", "player_id")
+    assert [
+        (int(row["match"]), row["player"], float(row["before"]), float(row["change"]), float(row["after"])) for row in rows
+    ] == [(line.match_id, line.player.name, line.before, line.change, line.after) for line in stored.select_related("player")]
+
+
+def test_a_match_known_by_its_date_has_that_date(tmp_path: Path) -> None:
+    pool = club()
+    path = csv_file(tmp_path, "date,winner,loser,length", "2026-03-01,Vera,Didrik,5")
+    run("import_matches", path, "--pool", "club", "--create-players")
+    [row] = csv.DictReader(io.StringIO(exported("matches", pool)))
+    assert (row["date"], row["ended_at"], row["sequence"], row["result"]) == ("2026-03-01", "", "1", "1")
+
+
+def test_voided_and_open_matches_are_no_part_of_it() -> None:
+    pool, (one, two) = pool_of("fibs"), people(2)
+    complete_matches(pool, [won(one, two, at(n)) for n in range(2)], now=NOW)
+    Match.objects.filter(pk=Match.objects.earliest("pk").pk).update(status="voided")
+    assert len(exported("matches", pool).splitlines()) == 2
+
+
+def test_a_match_that_was_broken_off_has_its_chance(tmp_path: Path) -> None:
+    pool, (one, two) = pool_of("crowns-cup"), people(2)
+    result = Result(chance=1 / 3, length=5, stake=None, real_money=False, kind="table")
+    complete_matches(pool, [Entry(players=(one, two), result=result, ended_at=at(0))], now=NOW)
+    [row] = csv.DictReader(io.StringIO(exported("matches", pool)))
+    assert (row["result"], row["chance"], row["real_money"], row["stake"]) == ("", "0.3333333333333333", "no", "")
+
+
+def test_stakes_are_left_out_for_those_who_do_not_see_them() -> None:
+    pool, (one, two, three) = pool_of("crowns-cup"), people(3)
+    one.user = get_user_model().objects.create_user("one")
+    one.save()
+    more = {"stake": Decimal("2.50"), "real_money": True, "kind": "table"}
+    complete_matches(pool, [won(one, two, at(0), **more), won(two, three, at(1), **more)], now=NOW)
+    for sight, stakes in (
+        (StakeSight(all=True), ["2.50", "2.50"]),
+        (StakeSight(all=False), ["", ""]),
+        (StakeSight(all=False, user_id=one.user.pk), ["2.50", ""]),
+    ):
+        text = "".join(lines(TABLES["matches"], pool, "csv", sight))
+        assert [row["stake"] for row in csv.DictReader(io.StringIO(text))] == stakes
+
+
+@pytest.mark.parametrize("what", [*TABLES, "records"])
+def test_the_number_of_queries_is_fixed(what: str) -> None:
+    pool, players = pool_of("fibs"), people(6)
+
+    def queries() -> int:
+        with CaptureQueriesContext(connection) as taken:
+            run("export", what, "--pool", "fibs")
+        return len(taken)
+
+    complete_matches(pool, [won(players[0], players[1], at(0))], now=NOW)
+    few = queries()
+    complete_matches(pool, [won(players[n % 6], players[(n + 1) % 6], at(n)) for n in range(1, 60)], now=NOW)
+    assert queries() == few <= 7
+
+
+@pytest.mark.parametrize("what", ["history", "matches"])
+def test_more_rows_take_no_more_memory(what: str) -> None:
+    pool, players = pool_of("fibs"), people(4)
+    complete_matches(pool, [won(players[n % 4], players[(n + 1) % 4], at(n / 60)) for n in range(2500)], now=NOW)
+
+    def peak() -> int:
+        for _line in lines(TABLES[what], pool, "csv"):
+            pass
+        tracemalloc.start()
+        for _line in lines(TABLES[what], pool, "csv"):
+            pass
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return peak
+
+    few = peak()
+    complete_matches(pool, [won(players[n % 4], players[(n + 1) % 4], at(n / 60)) for n in range(2500, 10_000)], now=NOW)
+    assert peak() < 1.3 * few
+
+
+def test_a_reader_who_has_had_enough_leaves_nothing_open() -> None:
+    pool, (one, two) = pool_of("fibs"), people(2)
+    complete_matches(pool, [won(one, two, at(n)) for n in range(5)], now=NOW)
+    text = lines(TABLES["matches"], pool, "csv")
+    next(text)
+    next(text)
+    text.close()  # type: ignore[attr-defined]
+    assert pool.matches.count() == 5
