@@ -18,6 +18,7 @@ class Message(models.Model):
         CONFIRM = "confirm", _("a result to confirm")
         DISPUTED = "disputed", _("a result is disputed")
         DECIDED = "decided", _("a result is decided")
+        ANSWERED = "answered", _("an appeal is answered")
         REVISED = "revised", _("your rating was revised")
         DECAY = "decay", _("your standing is about to fall")
 

@@ -9,7 +9,7 @@ from typing import Any
 from django.db.models import F
 
 from matches.inbox.models import Message
-from matches.models import Match
+from matches.models import Appeal, Match, Participant, Report
 from matches.push.models import Event
 from players.ledger import BATCH, chunks
 from players.models import Player, Pool, Rating
@@ -54,6 +54,33 @@ def tell(
             ignore_conflicts=True,
             batch_size=BATCH,
         )
+
+
+def forget(players: Iterable[Player]) -> None:
+    """Delete what players were told: one of them asked to be forgotten."""
+    Message.objects.filter(player__in=list(players)).delete()
+
+
+def of_report(report: Report, seats: Sequence[Participant], now: datetime) -> None:
+    """Tell those at the table what has become of a report. Called inside the transaction in which it has."""
+    match = report.match
+    everybody = [seat.player_id for seat in seats]
+    if report.state == Report.State.WAITING:
+        others = [seat.player_id for seat in seats if seat.seat != report.seat]
+        by_itself = {"confirms_at": report.confirms_at.isoformat()} if report.confirms_at else {}
+        details = dict.fromkeys(others, by_itself)
+        tell(others, Kind.CONFIRM, f"report {report.pk}", match.pool, now=now, match=match, details=details)
+    elif report.state == Report.State.DISPUTED:
+        tell(everybody, Kind.DISPUTED, f"dispute {report.pk}", match.pool, now=now, match=match)
+    elif report.state == Report.State.DECIDED:
+        tell(everybody, Kind.DECIDED, f"decision {report.pk}", match.pool, now=now, match=match)
+
+
+def of_appeal(appeal: Appeal, now: datetime) -> None:
+    """Tell a player that his appeal is answered. Called inside the transaction in which it is."""
+    if appeal.state != Appeal.State.OPEN:
+        key, match = f"appeal {appeal.pk}", appeal.match
+        tell([appeal.player_id], Kind.ANSWERED, key, match.pool, now=now, match=match)
 
 
 def of_events(events: Sequence[Event]) -> None:

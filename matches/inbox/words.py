@@ -22,6 +22,7 @@ def subject(message: Message) -> str:
         Kind.CONFIRM: _("%(pool)s: a result waits for your answer"),
         Kind.DISPUTED: _("%(pool)s: the result of match %(match)s is disputed"),
         Kind.DECIDED: _("%(pool)s: the result of match %(match)s is decided"),
+        Kind.ANSWERED: _("%(pool)s: your appeal in match %(match)s is answered"),
         Kind.REVISED: _("%(pool)s: your rating was revised"),
         Kind.DECAY: _("%(pool)s: your standing is about to fall"),
     }[Kind(message.kind)] % names
@@ -31,13 +32,17 @@ def text(message: Message) -> str:
     """What happened and what to do, in a sentence or two."""
     details = message.details
     if message.kind == Kind.CONFIRM:
+        if "confirms_at" not in details:
+            return _("Confirm the result or dispute it.")
         return _("Confirm the result or dispute it. If you do neither, it counts as confirmed from %(when)s on.") % {
             "when": moment(details["confirms_at"])
         }
     if message.kind == Kind.DISPUTED:
         return _("An organiser looks at both versions and decides. Until then the match moves no rating.")
     if message.kind == Kind.DECIDED:
-        return _("An organiser has decided. The match's page shows the result and what it moved.")
+        return _("An organiser has decided. The match’s page shows the result and what it moved.")
+    if message.kind == Kind.ANSWERED:
+        return _("The match’s page shows what the organiser answered.")
     if message.kind == Kind.REVISED:
         said = {
             "before": format_rating(details["before"], message.pool.shown_decimals),
