@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path
 
-from matches import views
+from matches import rules_views, views
 from matches.inbox import views as inbox
 
 urlpatterns: list[URLPattern] = [
@@ -15,5 +15,10 @@ urlpatterns: list[URLPattern] = [
     path("cashier/messages/", inbox.messages, name="cashier_messages"),
     path("cashier/messages/read/", inbox.read_all, name="read_messages"),
     path("cashier/messages/<int:message_id>/", inbox.read_message, name="read_message"),
+    path("rules/", rules_views.rules_index, name="rules_index"),
+    path("rules/<slug:pool_slug>/", rules_views.rules, name="rules"),
+    path("simulator/", rules_views.simulator_index, name="simulator_index"),
+    path("simulator/players.json", rules_views.simulator_players, name="simulator_players"),
+    path("simulator/<slug:pool_slug>/", rules_views.simulator, name="simulator"),
     path("matches/<int:match_id>/", views.match, name="match"),
 ]

@@ -201,14 +201,19 @@ def parameter_value(name: str, value: Any) -> str:
     if isinstance(value, bool):
         return gettext("yes") if value else gettext("no")
     if isinstance(value, (int, float)):
-        return format_number(value)
+        return plain(value)
     if isinstance(value, str):
         return choice_label(value)
     if isinstance(value, Mapping):
         return ", ".join(f"{parameter_label(f'{name}.{key}')} {parameter_value(key, one)}" for key, one in value.items())
     if value and isinstance(value[0], (list, tuple)):
-        return "; ".join(f"{format_number(start)}: {format_number(step)}" for start, step in value)
+        return "; ".join(f"{plain(start)}: {plain(step)}" for start, step in value)
     return "; ".join(parameter_value(name, one) for one in value)
+
+
+def plain(value: float) -> str:
+    """A parameter with all its digits, in the reader's way of writing it."""
+    return format_number(value, 17)
 
 
 def choice_label(value: str) -> str:

@@ -71,6 +71,18 @@ def number(value: float) -> str:
 
 
 @register.filter
+def plain(value: float) -> str:
+    """A parameter, with all its digits."""
+    return wording.plain(value)
+
+
+@register.filter
+def of_hundred(value: Decimal) -> str:
+    """A number of per cent: 2.5%."""
+    return formatting.format_percent(float(value) / 100, 4)
+
+
+@register.filter
 def rank(value: int | None) -> str:
     """A rank; a dash for a player who is not listed."""
     return "–" if value is None else formatting.format_number(value, 0)
