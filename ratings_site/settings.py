@@ -293,6 +293,7 @@ SPECTACULAR_SETTINGS = {
     },
     "TAGS": [{"name": name} for name in ("pools", "players", "matches", "lobby", "feed")],
     "OAS_VERSION": "3.1.0",
+    "ENUM_NAME_OVERRIDES": {"MatchKind": "players.systems.base.ALL_KINDS"},
 }
 
 WEBHOOKS_MAY_BE_PRIVATE = env.bool("WEBHOOKS_MAY_BE_PRIVATE", default=False)

@@ -1,6 +1,6 @@
 """The admin of players, pools, ratings and the history of ratings."""
 
-from players.admin import people, pools, ratings
+from players.admin import keys, people, pools, ratings
 from players.admin.base import ByPlayerName, FindsRows, FoundSelect, ReadOnlyAdmin, SiteAdmin, in_own_zone, listed, moment_column
 
 __all__ = [
@@ -10,6 +10,7 @@ __all__ = [
     "ReadOnlyAdmin",
     "SiteAdmin",
     "in_own_zone",
+    "keys",
     "listed",
     "moment_column",
     "people",

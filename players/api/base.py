@@ -44,7 +44,8 @@ class InScope(BasePermission):
 
 
 class ApiView(APIView):
-    """A view of the API. `rate` names the limit for those without a key, `max_age` (seconds) says how long an answer keeps."""
+    """A view of the API. `rate` names the limit for those without a key, with others by method in `rates`; `max_age` (seconds)
+    says how long an answer keeps."""
 
     authentication_classes = (KeyAuthentication, LoginAuthentication)
     permission_classes = (InScope,)
@@ -53,6 +54,7 @@ class ApiView(APIView):
     renderer_classes = (JsonRenderer,)
     content_negotiation_class = AlwaysJson
     rate: ClassVar[str] = "read"
+    rates: ClassVar[Mapping[str, str]] = {}
     max_age: ClassVar[int] = 10
     open_to_all: ClassVar[frozenset[str]] = frozenset({"GET", "HEAD", "OPTIONS"})
 

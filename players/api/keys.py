@@ -33,7 +33,7 @@ def _secret(prefix: str) -> str:
 
 
 def _hash(secret: str) -> str:
-    return hashlib.sha256(secret.encode(errors="surrogateescape")).hexdigest()
+    return hashlib.sha256(secret.encode()).hexdigest()
 
 
 @transaction.atomic
@@ -55,7 +55,7 @@ def make_key(key: ApiKey, *, made_by: User | None, pools: Iterable[Pool] = ()) -
 def find_key(secret: str, now: datetime) -> ApiKey | None:
     """The key of a secret that is good now, or None. One query, and at most one more a minute to say that it was used."""
     prefix = "_".join(secret.split("_", 2)[:2])
-    if "\0" in secret or len(secret) > 200:
+    if not secret.isascii() or "\0" in secret:
         return None
     key = ApiKey.objects.select_related("login").filter(prefix=prefix, revoked_at=None).first()
     if key is None:

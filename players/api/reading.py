@@ -61,7 +61,11 @@ def number(name: str, value: Any) -> float:
 def amount(name: str, value: Any) -> Decimal:
     if isinstance(value, bool) or not isinstance(value, (int, Decimal)):
         raise Unfit(name, "not_an_amount")
-    return Decimal(value)
+    found = Decimal(value)
+    # Written out with its zeros, 1e999999999 would fill the memory.
+    if not -20 <= found.adjusted() <= 20:
+        raise Unfit(name, "not_an_amount")
+    return found
 
 
 def flag(name: str, value: Any) -> bool:

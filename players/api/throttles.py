@@ -25,7 +25,8 @@ class MinuteThrottle(BaseThrottle):
             who, most = f"key-{request.auth.pk}", request.auth.rate
         else:
             who = f"login-{request.user.pk}" if request.user.is_authenticated else f"at-{self.get_ident(request)}"
-            who, most = f"{view.rate}-{who}", settings.API_RATES[view.rate]
+            rate = view.rates.get(request.method, view.rate)
+            who, most = f"{rate}-{who}", settings.API_RATES[rate]
         minute, into = divmod(time.time(), WINDOW)
         self.wait_for = int(WINDOW - into) + 1
         return self._count(f"api-{who[:150]}-{minute:.0f}") <= most
