@@ -1,6 +1,6 @@
 """Measure how fast the site is and print what came of it.
 
-    python -m benchmarks [--keep] [compute] [pool] [completions] [rankings] [decay]
+    python -m benchmarks [--keep] [compute] [pool] [completions] [rankings] [decay] [pages]
 
 Without names, all of them; that takes an hour. `--keep` puts the tables into docs/performance.md.
 """
@@ -18,7 +18,7 @@ from pathlib import Path
 from benchmarks.measuring import Table
 from benchmarks.site import on_postgres
 
-NAMES = ("compute", "completions", "decay", "pool", "rankings")
+NAMES = ("compute", "completions", "decay", "pages", "pool", "rankings")
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "performance.md"
 
 

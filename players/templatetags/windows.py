@@ -47,7 +47,7 @@ def _length_words(length: int | None, pool: Pool) -> str:
 
 def _band_words(band: Band, pool: Pool) -> str:
     low, high = (formatting.format_rating(value, 0) for value in (band.low, band.high))
-    return pgettext("from one number to below another", "%(low)s to %(high)s") % {"low": low, "high": high}
+    return pgettext("from one number to below another", "%(low)s–%(high)s") % {"low": low, "high": high}
 
 
 def _period_words(period: Period, pool: Pool) -> str:
