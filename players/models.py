@@ -19,6 +19,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from players import systems
+from players.addresses import RESERVED
 from players.names import NAME_MAX, clean_name, name_key
 from players.rules import Past, Rules
 from players.standings import StandingRule
@@ -191,6 +192,9 @@ class Pool(models.Model):
 
     def clean(self) -> None:
         from players.wording import bad_parameter  # the words import the models' choices
+
+        if self.slug in RESERVED:
+            raise ValidationError({"slug": _("“%(slug)s” is a page's own address. Choose another.") % {"slug": self.slug}})
 
         try:
             self.parameters = systems.get(self.system).from_json(self.parameters).params.to_json()

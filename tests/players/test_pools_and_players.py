@@ -53,6 +53,7 @@ def test_create_pool_makes_a_variant() -> None:
     [
         ({"slug": "two words"}, "slug"),
         ({"slug": "fibs"}, "slug"),
+        ({"slug": "matches"}, "slug"),
         ({"name": ""}, "name"),
         ({"system": "glicko"}, "glicko"),
         ({"set": "strt=1800"}, "strt"),
