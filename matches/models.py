@@ -8,6 +8,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Sequence
 from datetime import date
+from typing import Any
 
 from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator
@@ -492,6 +493,9 @@ class Table(MatchTerms):
         WAITING = "waiting", _("waiting")
         STARTED = "started", _("match started")
         CLOSED = "closed", _("closed")
+
+    taken: list[Any]
+    """Its seats with their players' ratings, where `matches.lobby` has read it."""
 
     class Closed(models.TextChoices):
         LEFT = "left", _("everybody left")

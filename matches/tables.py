@@ -179,8 +179,7 @@ def _seat(table: Table, player: Player, number: int, now: datetime) -> TableSeat
 
 
 def _touch(table: Table) -> None:
-    if table.kind == Kind.TABLE:
-        touch([table.pool_id])
+    touch([table.pool_id])
 
 
 # --- Sitting down ---
@@ -198,7 +197,7 @@ def take_seat(table_id: int, player: Player, *, token: str = "", now: datetime |
     at_table = TableSeat.objects.filter(table=table_id).values_list("player_id", flat=True)
     locked = lock_tables({player.pk, *at_table}, table_id)
     table = locked.pop(table_id, None)
-    if table is None or not _is_for(table, player, token):
+    if table is None or not is_for(table, player, token):
         raise Table.DoesNotExist
     if table.status != Status.WAITING:
         if table.match_id and Participant.objects.filter(match=table.match_id, player=player).exists():
@@ -221,17 +220,34 @@ def take_seat(table_id: int, player: Player, *, token: str = "", now: datetime |
     return table
 
 
-def _is_for(table: Table, player: Player, token: str) -> bool:
-    """Whether the player may know of the table at all."""
-    match table.kind:
-        case Kind.CHALLENGE:
-            return player.pk in (table.host_id, table.invited_id)
-        case Kind.INVITATION:
-            return table.host_id == player.pk or secrets.compare_digest((table.token or "").encode(), token.encode())
-        case Kind.REMATCH:
-            return Participant.objects.filter(match=table.rematch_of_id, player=player).exists()
-        case _:
-            return True
+def is_for(table: Table, player: Player | None, token: str = "") -> bool:
+    """Whether the player (None: anybody) may know of the table at all. At most one query."""
+    if table.kind == Kind.TABLE:
+        return True
+    if table.kind == Kind.INVITATION and secrets.compare_digest((table.token or "").encode(), token.encode()):
+        return True
+    if player is None:
+        return False
+    if table.kind == Kind.REMATCH:
+        return Participant.objects.filter(match=table.rematch_of_id, player=player).exists()
+    if table.kind == Kind.INVITATION:
+        return TableSeat.objects.filter(table=table, player=player).exists()
+    return player.pk in (table.host_id, table.invited_id)
+
+
+def find_table(player: Player | None, *, table_id: int | None = None, token: str = "") -> Table:
+    """A table by its id, or by the token of an invitation. Raises Table.DoesNotExist where the player (None: anybody) may not
+    know of it."""
+    tables = Table.objects.select_related("pool", "host", "invited", "match")
+    if table_id is not None:
+        table = tables.get(pk=table_id)
+    elif "\0" in token or not token:
+        raise Table.DoesNotExist
+    else:
+        table = tables.get(token=token)
+    if not is_for(table, player, token):
+        raise Table.DoesNotExist
+    return table
 
 
 def _too_late(table: Table) -> tuple[str, str]:
@@ -268,7 +284,7 @@ def _start(table: Table, seats: Sequence[TableSeat], others: Collection[Table], 
     table.status, table.changed_at = Status.STARTED, now
     table.save(update_fields=["match", "status", "changed_at"])
     table.seats.all().delete()
-    touch(changed | ({table.pool_id} if table.kind == Kind.TABLE else set()))
+    touch(changed | {table.pool_id})
 
 
 # --- Getting up ---
@@ -295,12 +311,13 @@ def decline(table_id: int, player: Player, *, now: datetime | None = None) -> No
     Raises ValidationError where the match has started, Table.DoesNotExist where there is no such offer to him.
     """
     table = _locked(table_id)
-    if table.kind not in (Kind.CHALLENGE, Kind.REMATCH) or table.host_id == player.pk or not _is_for(table, player, ""):
+    if table.kind not in (Kind.CHALLENGE, Kind.REMATCH) or table.host_id == player.pk or not is_for(table, player):
         raise Table.DoesNotExist
     if table.status == Status.STARTED:
         raise ValidationError(_("The match has started."), code="started")
     if table.status == Status.WAITING:
         _close(table, Closed.DECLINED, now or timezone.now())
+        _touch(table)
 
 
 @transaction.atomic
@@ -324,6 +341,7 @@ def withdraw(player_id: int, now: datetime) -> None:
     for table in tables:
         if table.invited_id == player_id and table.status == Status.WAITING:
             _close(table, Closed.DECLINED, now)
+            changed.add(table.pool_id)
     touch(changed)
 
 

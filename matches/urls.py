@@ -4,14 +4,26 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path
 
-from matches import rules_views, views
+from matches import rules_views, table_views, views
 from matches.inbox import views as inbox
 
 urlpatterns: list[URLPattern] = [
     path("", views.home, name="home"),
-    path("lobby/", views.lobby_index, name="lobby_index"),
-    path("lobby/<slug:pool_slug>/", views.lobby, name="lobby"),
-    path("tables/<int:table_id>/", views.table, name="table"),
+    path("lobby/", table_views.lobby_index, name="lobby_index"),
+    path("lobby/<slug:pool_slug>/", table_views.lobby_page, name="lobby"),
+    path("lobby/<slug:pool_slug>/tables/", table_views.lobby_tables, name="lobby_tables"),
+    path("lobby/<slug:pool_slug>/open/", table_views.open_table, name="open_table"),
+    path("lobby/<slug:pool_slug>/pairing/", table_views.seek, name="seek"),
+    path("lobby/<slug:pool_slug>/pairing/stop/", table_views.give_up, name="give_up"),
+    path("lobby/<slug:pool_slug>/invite/", table_views.invite, name="invite"),
+    path("lobby/<slug:pool_slug>/challenge/<str:slug>/", table_views.challenge, name="challenge"),
+    path("tables/<int:table_id>/", table_views.table_page, name="table"),
+    path("tables/<int:table_id>/seat/", table_views.take_seat, name="take_seat"),
+    path("tables/<int:table_id>/leave/", table_views.leave_table, name="leave_table"),
+    path("tables/<int:table_id>/decline/", table_views.decline, name="decline"),
+    path("invitations/<str:token>/", table_views.table_page, name="invitation"),
+    path("invitations/<str:token>/seat/", table_views.take_seat, name="invitation_seat"),
+    path("matches/<int:match_id>/rematch/", table_views.rematch, name="rematch"),
     path("cashier/messages/", inbox.messages, name="cashier_messages"),
     path("cashier/messages/read/", inbox.read_all, name="read_messages"),
     path("cashier/messages/<int:message_id>/", inbox.read_message, name="read_message"),

@@ -65,6 +65,7 @@ INSTALLED_APPS = [
     "rest_framework",
     "drf_spectacular",
     "drf_spectacular_sidecar",
+    "django_htmx",
     "players.apps.PlayersConfig",
     "matches.apps.MatchesConfig",
 ]

@@ -26,7 +26,7 @@ def text_of(response: HttpResponse | str) -> str:
 
 def rows_of(response: HttpResponse, name: str) -> list[str]:
     """The lines of the table with this class, as text, without its head."""
-    found = re.search(rf'<table class="{name}">.*?<tbody>(.*?)</tbody>', response.content.decode(), flags=re.DOTALL)
+    found = re.search(rf'<table class="{name}"[^>]*>.*?<tbody[^>]*>(.*?)</tbody>', response.content.decode(), flags=re.DOTALL)
     return [text_of(row) for row in re.findall(r"<tr\b.*?</tr>", found[1], flags=re.DOTALL)] if found else []
 
 

@@ -132,10 +132,10 @@ def table(waiting: Waiting, pool: Pool, stakes: StakeSight) -> Json:
     found = waiting.table
     return {
         "id": found.pk,
-        "host": player(found.host),
-        "rating": points(waiting.rating, pool),
-        "experience": waiting.experience,
-        "provisional": waiting.provisional,
+        "host": player(waiting.host.player),
+        "rating": points(waiting.host.strength.rating, pool),
+        "experience": waiting.host.strength.experience,
+        "provisional": waiting.host.provisional,
         "length": found.length,
         "deals": found.deals,
         "stake": euros(found.stake) if stakes.of_tables else None,
