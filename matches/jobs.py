@@ -26,7 +26,7 @@ from matches.corrections import Correction, affected
 from matches.entries import BatchRefused, Conflict, Entry
 from matches.job_rows import change_of, kind_of, late_entry, late_row, merge_row, parameters_row, rows_of, undo_row
 from matches.merging import MergePreview, Merging, Undoing
-from matches.models import CorrectionJob, Merge, Revision
+from matches.models import CorrectionJob, Match, Merge, Revision
 from matches.parameters import NewParameters
 from matches.rating import MatchRefused
 from matches.replay import Overtaken, Progress
@@ -185,29 +185,23 @@ def _preview(job: CorrectionJob, progress: Progress) -> Any:
 def _apply(job: CorrectionJob, progress: Progress) -> None:
     """Make what was previewed, once: what is made is stored as done in the same transaction."""
     assert job.preview is not None
-    entry, token = late_entry(job), job.preview["token"]
-    if entry is not None:
-        assert job.pool is not None
-        match = late.complete(job.pool, entry, token=token, now=timezone.now(), progress=progress)
-        job.work[0]["match"] = match.pk
-        job.revision = Revision.objects.filter(matches=match, kind=Revision.Kind.LATE).first()
-        return
+    entry = late_entry(job)
 
     def made(revisions: list[Revision]) -> None:
         job.revision = revisions[0] if revisions else None
+        if entry is not None and entry.entry_token is not None:
+            job.work[0]["match"] = Match.objects.values_list("pk", flat=True).get(entry_token=entry.entry_token)
         applying = CorrectionJob.objects.filter(pk=job.pk, status=Status.APPLYING)
-        if not applying.update(status=Status.DONE, revision=job.revision, touched_at=timezone.now()):
+        done = {"status": Status.DONE, "revision": job.revision, "work": job.work, "touched_at": timezone.now()}
+        if not applying.update(**done):
             raise _MadeAlready
 
-    revising.revise(
-        change_of(job),
-        reason=job.reason,
-        made_by=job.made_by,
-        token=token,
-        now=timezone.now(),
-        progress=progress,
-        made=made,
-    )
+    how: dict[str, Any] = {"token": job.preview["token"], "now": timezone.now(), "progress": progress, "made": made}
+    if entry is None:
+        revising.revise(change_of(job), reason=job.reason, made_by=job.made_by, **how)
+    else:
+        assert job.pool is not None
+        late.complete(job.pool, entry, **how)
 
 
 def _error(job: CorrectionJob, error: Exception) -> str:

@@ -9,17 +9,15 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from django.db import transaction
-
 from matches import replay
-from matches.completion import complete_match, lock_open
-from matches.corrections import Moved, Preview, moves_of, snapshot
+from matches.completion import complete_match
+from matches.corrections import Preview, moves_of, snapshot
 from matches.entries import Entry, check_entry, instant_of, normal, openings_of
 from matches.models import Match
 from matches.rating import LATE
 from matches.replay import Played, Progress
+from matches.revising import Made
 from players import ledger
-from players.locks import hold_pool
 from players.models import Pool, Rating
 from players.services import present_players
 from players.systems.running import MatchKey
@@ -60,19 +58,14 @@ def preview(pool: Pool, entry: Entry, *, now: datetime, progress: Progress | Non
         return moves_of(pool, answer, now, {})
 
 
-def complete(pool: Pool, entry: Entry, *, token: str, now: datetime, progress: Progress | None = None) -> Match:
+def complete(
+    pool: Pool, entry: Entry, *, token: str, now: datetime, progress: Progress | None = None, made: Made | None = None
+) -> Match:
     """Complete the entry where the pool is still as its preview showed it. Raises Moved, and what `complete_match` raises.
 
     A second click finds what the first one stored.
     """
-    with transaction.atomic():
-        lock_open([entry])
-        hold_pool(pool.pk, exclusive=True)
-        if is_late(pool, entry, now=now):
-            seen = preview(pool, entry, now=now, progress=progress)
-            if seen.token != token:
-                raise Moved(seen)
-        return complete_match(pool, entry, now=now, exclusive=True)
+    return complete_match(pool, entry, now=now, token=token, progress=progress, made=made)
 
 
 def _present(entry: Entry) -> Entry:

@@ -67,7 +67,8 @@ def rate_matches(
             rated = system.rate([Seat(player.value, player.experience) for player in at_table], result)
             lines += book(key, players[match.pk], at_table, rated)
         except Refused as refused:
-            raise MatchRefused(match, refused) from refused
+            named = refused.values.get("match")
+            raise MatchRefused(next((each for each in counted if each.pk == named), match), refused) from refused
     for player_id, state in states.items():
         ledger.settle(ratings[player_id], state)
     ledger.write(pool, ratings, lines, now)

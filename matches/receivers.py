@@ -25,9 +25,11 @@ def rate(
     pool: Pool,
     exclusive: bool,
     now: datetime,
+    rated: bool = False,
     **_: Any,
 ) -> None:
-    rating.rate_matches(matches, seats, pool=pool, exclusive=exclusive, now=now)
+    if not rated:
+        rating.rate_matches(matches, seats, pool=pool, exclusive=exclusive, now=now)
 
 
 @receiver(player_anonymised, dispatch_uid="matches.forget_names")

@@ -103,6 +103,10 @@ class Change(ABC):
         """Matches that were completed since the plan was made and may count by now. The pool is held exclusively."""
         return ()
 
+    def recorded(self, plan: Plan, answer: Recalculation) -> bool:
+        """Whether what it does to the pool is a revision of what was published."""
+        return True
+
     def finish(self, plans: Sequence[Plan], now: datetime) -> None:  # noqa: B027, most have nothing to do
         """The last writes; all pools are held exclusively. Raises Overtaken."""
 
@@ -232,32 +236,36 @@ def _revise(
             _check_version(plan)
         change.lock(plans)
         revisions = []
+        revision_ids: list[int | None] = []
         for plan, answer in both:
             change.store(plan)
-            revision = Revision.objects.create(
-                pool=plan.pool,
-                kind=plan.kind,
-                reason=reason,
-                details=plan.details,
-                rules=plan.rules,
-                changes=answer.writes,
-                made_by=made_by,
-                made_at=now,
-                **fields,
-            )
-            _name_matches(revision, plan.matches)
-            replay.write_history(plan.after, answer, now, revision.pk)
-            revisions.append(revision)
-        for (plan, answer), revision in zip(both, revisions, strict=True):
+            revision_ids.append(None)
+            if change.recorded(plan, answer):
+                revision = Revision.objects.create(
+                    pool=plan.pool,
+                    kind=plan.kind,
+                    reason=reason,
+                    details=plan.details,
+                    rules=plan.rules,
+                    changes=answer.writes,
+                    made_by=made_by,
+                    made_at=now,
+                    **fields,
+                )
+                _name_matches(revision, plan.matches)
+                revisions.append(revision)
+                revision_ids[-1] = revision.pk
+            replay.write_history(plan.after, answer, now, revision_ids[-1])
+        for (plan, answer), revision_id in zip(both, revision_ids, strict=True):
             if not plan.rates:
                 ledger.next_version(plan.pool)
                 continue
             if not (plan.new_rules or plan.taken_over or plan.openings):
                 # Most of what was completed meanwhile, before anybody has to wait.
-                replay.catch_up(plan.after, answer, now, revision.pk)
+                replay.catch_up(plan.after, answer, now, revision_id)
             hold_pool(plan.pool.pk, exclusive=True)
             also = change.completed_since(plan, now)
-            replay.catch_up(plan.after, answer, now, revision.pk, also=also, by_new_rules=plan.new_rules)
+            replay.catch_up(plan.after, answer, now, revision_id, also=also, by_new_rules=plan.new_rules)
             if plan.openings:
                 ledger.set_openings(plan.after, plan.openings, now)
             replay.write_ratings(plan.after, answer, now)

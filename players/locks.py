@@ -69,14 +69,16 @@ def _advisory(function: str, space: int, pool_id: int) -> list[rows.Statement]:
     return [(f"SELECT {function}(%s, %s)", [space, pool_id])] if connection.vendor == "postgresql" else []
 
 
-def holding_players(player_ids: Collection[int]) -> rows.Statement:
+def holding_players(player_ids: Collection[int], *, hold: bool = True) -> rows.Statement:
     """The statement that keeps players from being merged into others until the transaction ends, together with others who hold
     them: their ids, and those of the players into whom they have been merged already.
+
+    Without `hold` it only looks.
 
     A foreign key would not do: it is checked at the commit, when it is too late to seat somebody else.
     """
     among, ids = rows.among("id", sorted(player_ids))
-    lock = " FOR KEY SHARE" if connection.vendor == "postgresql" else ""
+    lock = " FOR KEY SHARE" if hold and connection.vendor == "postgresql" else ""
     return f"SELECT id, merged_into_id FROM players_player WHERE {among} ORDER BY id{lock}", ids
 
 

@@ -1,6 +1,8 @@
 """Imports of match lists and of match files: their rows through the one door for results, all of them or none.
 
-The pool is held exclusively from the first row to the last, so other results of this pool wait until the import is done.
+Rows in order are rated on top of the ratings with the pool held shared: of the other results of the pool only those of the same
+players wait until the import is done. Where some row comes before a match that one of its players has played, the import starts
+again with the pool held exclusively, and each step replays it.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, OperationalError, transaction
 from django.utils import timezone
 
-from matches.completion import complete_matches
+from matches.completion import complete_in_order, complete_matches
 from matches.entries import BatchRefused, Conflict, Entry, check_entry, openings_of
 from matches.imports.csv_rows import Defaults, Row, Rows, read_rows
 from matches.imports.dialect import Dialect
@@ -24,8 +26,9 @@ from matches.imports.likeness import suggestions
 from matches.imports.report import Report, UnknownName
 from matches.imports.transcripts.reading import NamedFile
 from matches.imports.transcripts.rows import SOURCE, read_match_files
-from matches.models import Import
-from players import wording
+from matches.models import Import, Match
+from matches.rating import LateMatch
+from players import ledger, wording
 from players.ledger import chunks
 from players.locks import hold_pool
 from players.models import Player, Pool, Rating
@@ -137,21 +140,25 @@ def import_rows(
     skipped, they are all it has, and nothing is stored.
     """
     now = now or timezone.now()
-    for attempt in range(1, ATTEMPTS + 1):
+    late, is_new = False, record is not None and record._state.adding
+    for attempt in range(1, ATTEMPTS + 2):
         # Read anew each time: identities are looked up, and rows refused, inside the transaction.
         rows = read(pool.rating_system)
         _rename(rows, options.names)
         try:
-            return _Import(pool, rows, source, options, entered_by, now, progress or (lambda done, of: None), record).run()
+            told = progress or (lambda done, of: None)
+            return _Import(pool, rows, source, options, entered_by, now, told, record, late).run()
+        except LateMatch:
+            late = True
         except _Raced:
-            if attempt == ATTEMPTS:
+            if attempt >= ATTEMPTS:
                 raise
         except (IntegrityError, OperationalError) as error:
             # On PostgreSQL: a name or an id that another writer stored first, or a deadlock with one.
-            if attempt == ATTEMPTS or getattr(error.__cause__, "sqlstate", None) not in {"23505", "40P01"}:
+            if attempt >= ATTEMPTS or getattr(error.__cause__, "sqlstate", None) not in {"23505", "40P01"}:
                 raise
-        if record is not None and record._state.adding:
-            record.pk = None
+        if record is not None and is_new:
+            record.pk, record._state.adding = None, True
     raise AssertionError("the last attempt returns or raises")
 
 
@@ -174,10 +181,13 @@ class _Import:
     now: datetime
     progress: Progress
     record: Import | None
+    late: bool
+    """Whether the pool is held exclusively, and replayed."""
 
     @transaction.atomic
     def run(self) -> Report:
-        self.pool = hold_pool(self.pool.pk, exclusive=True)
+        """Raises LateMatch where some row is late and the import does not expect it."""
+        self.pool = hold_pool(self.pool.pk, exclusive=self.late)
         self._begin_record()
         report = Report(
             rows=len(self.rows.taken) + len(self.rows.refused),
@@ -193,6 +203,10 @@ class _Import:
             self._look_ahead(report, new, candidates)
         if not self._may_go_on():
             return self._end(report, stored=False)
+        if not self.late:
+            if any(self._late(candidates)):
+                raise LateMatch
+            self._hold_ratings(candidates)
         candidates, made = self._with_players(candidates)
         playing = self._complete(candidates, report)
         if not self._may_go_on():
@@ -306,14 +320,14 @@ class _Import:
 
         Where some are earlier than what their players have played, each step replays the pool.
         """
-        step = LATE_BATCH if any(self._late(candidates)) else BATCH
+        step = LATE_BATCH if self.late else BATCH
         playing: set[int] = set()
         self.progress(0, len(candidates))
         for start in range(0, len(candidates), step):
             pending = list(candidates[start : start + step])
             while pending:
                 try:
-                    matches = complete_matches(self.pool, [entry for _, entry in pending], now=self.now, exclusive=True)
+                    matches = self._store([entry for _, entry in pending])
                 except BatchRefused as batch:
                     self._refuse(pending.pop(batch.index).row, batch.refused)
                 except Conflict as conflict:
@@ -334,6 +348,18 @@ class _Import:
             report.added += len(matches)
             self.progress(min(start + step, len(candidates)), len(candidates))
         return playing
+
+    def _store(self, entries: Sequence[Entry]) -> list[Match]:
+        if self.late:
+            return complete_matches(self.pool, entries, now=self.now, exclusive=True)
+        return complete_in_order(self.pool, entries, now=self.now)
+
+    def _hold_ratings(self, candidates: Iterable[Candidate]) -> None:
+        """Hold the ratings of all who play before the first of them is rated, in their order: so two imports, and an import and a
+        result, never wait for each other."""
+        players = {player.pk for _, entry in candidates for player in entry.players if player.pk > 0}
+        if players:
+            ledger.lock_ratings(self.pool, players, self.now)
 
     def _why_not_counted(self, code: str, entry: Entry) -> str:
         reason = self.pool.system_at(entry.ended_at).not_counted(entry.result)

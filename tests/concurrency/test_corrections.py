@@ -9,7 +9,7 @@ from unittest import mock
 
 import pytest
 
-from matches import corrections, replay
+from matches import replay
 from matches.completion import complete_match, complete_matches
 from matches.corrections import Correction, correct
 from matches.entries import Conflict, Entry
@@ -77,7 +77,7 @@ def test_a_late_match_that_overtakes_a_correction_makes_it_compute_again() -> No
             elsewhere(lambda: complete_match(pool, won(players[0], players[1], at(5.5)), now=NOW))
         return answer
 
-    with mock.patch.object(corrections.replay, "recalculate", counting):
+    with mock.patch.object(replay, "recalculate", counting):
         correct(pool, [Correction(matches[0], void=True)], reason="annulled", now=NOW)
     assert len(runs) >= 3  # the correction, the late match's own replay, the correction again
     assert_whole(pool, 31, counted=30)

@@ -13,7 +13,7 @@ import pytest
 from django.core.exceptions import ValidationError
 from django.db import connections, transaction
 
-from matches import completion, merging, parameters, rating, replay, revising
+from matches import completion, merging, parameters, rating, replay, revising, storing
 from matches.completion import complete_match, complete_matches, save_open
 from matches.corrections import Correction, correct
 from matches.entries import Entry
@@ -325,7 +325,7 @@ def test_who_is_being_seated_elsewhere_is_waited_for(held: bool, monkeypatch: py
     keep, duplicate = players[-2:]
     complete_matches(pool, a_season(players, 20), now=NOW)
     if not held:
-        monkeypatch.setattr(completion, "holding_players", lambda ids: ("SELECT 1, NULL", []))
+        monkeypatch.setattr(storing, "holding_players", lambda ids, hold=True: ("SELECT 1, NULL", []))
     with seating(other, won(duplicate, players[0], at(50), length=None)) as go_on:
         finish = merging.hold_merging
 
