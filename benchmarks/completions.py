@@ -16,6 +16,8 @@ from benchmarks.measuring import Table
 from benchmarks.site import empty, new_players, set_up
 
 PROCESSES, PLAYERS, SECONDS, ROUNDS, BATCH = 4, 2000, 8.0, 5, 1000
+NEEDS_POSTGRES = True
+QUICK = {"seconds": 3.0, "rounds": 2}
 
 
 def run(seconds: float = SECONDS, rounds: int = ROUNDS) -> Table:

@@ -11,6 +11,8 @@ from benchmarks.measuring import Table, in_turns
 from benchmarks.world import Game, games
 
 MATCHES, PLAYERS, ROUNDS = 1_000_000, 50_000, 3
+NEEDS_POSTGRES = False
+QUICK = {"matches": 100_000, "players": 5_000}
 
 
 def run(matches: int = MATCHES, players: int = PLAYERS, rounds: int = ROUNDS) -> Table:

@@ -8,6 +8,8 @@ from benchmarks.measuring import Table, Timed, in_turns
 from benchmarks.site import empty, insert, new_players
 
 RATINGS, ROUNDS = 1_000_000, 3
+NEEDS_POSTGRES = True
+QUICK = {"ratings": 60_000}
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 
 

@@ -15,6 +15,8 @@ from benchmarks.world import games
 
 SIZES = ((100_000, 5_000, 3), (1_000_000, 50_000, 1))
 """Matches, players, rounds."""
+NEEDS_POSTGRES = True
+QUICK = {"sizes": ((20_000, 1_000, 2),)}
 TABLES = ("players_rating", "players_ratingchange")
 FLOOR, FIRST, ANEW, HELD = "COPY out and in", "first rating", "all rated anew", "completions held up"
 

@@ -5,14 +5,24 @@ from __future__ import annotations
 
 import sqlite3
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
-from django.db.models import BigIntegerField, DateTimeField, ExpressionWrapper, FloatField, Func, IntegerField, Value
+from django.db.models import (
+    BigIntegerField,
+    BooleanField,
+    DateTimeField,
+    ExpressionWrapper,
+    FloatField,
+    Func,
+    IntegerField,
+    Value,
+)
 from django.db.models.expressions import Combinable
 
+from players import rows
 from players.standings import rank_points
 
 SQLITE_RANK_POINTS = "rank_points"
@@ -38,6 +48,21 @@ class ElapsedDays(Func):
         since_sql, since_params = compiler.compile(since)
         sql = f"CAST(MAX(0, django_timestamp_diff({now_sql}, {since_sql}) / 86400000000) AS REAL)"
         return sql, (*now_params, *since_params)
+
+
+class Among(Func):
+    """Whether a column is one of the values, however many: for thousands, which Django's own lookup would prepare one by one."""
+
+    output_field = BooleanField()
+
+    def __init__(self, column: str, values: Iterable[int], **extra: Any) -> None:
+        super().__init__(column, **extra)
+        self.values = tuple(values)
+
+    def as_sql(self, compiler: Any, connection: Any, *args: Any, **kwargs: Any) -> Any:
+        sql, params = compiler.compile(self.get_source_expressions()[0])
+        among, values = rows.among(sql, self.values)
+        return among, (*params, *values)
 
 
 class RankPoints(Func):

@@ -18,7 +18,7 @@ from django.db.models import Case, ExpressionWrapper, F, FloatField, Value, When
 from django.db.models.functions import Greatest
 
 from players import rankings, rows
-from players.dbfunctions import ElapsedDays, RankPoints
+from players.dbfunctions import Among, ElapsedDays, RankPoints
 from players.locks import hold_pool, require_transaction
 from players.models import Pool, PublishedChange, Rating, RatingChange
 from players.signals import standings_moved
@@ -329,18 +329,17 @@ def _update_some(pool_id: int, after: int, now: datetime) -> tuple[int, int | No
             default=F("value"),
         )
     fresh = Greatest(Value(rule.floor), decayed, output_field=FloatField())
-    stale = some.alias(fresh=fresh).exclude(standing=F("fresh")).select_for_update(no_key=True, skip_locked=True)
-    before = {pk: (player_id, was) for pk, player_id, was in stale.values_list("pk", "player_id", "standing")}
-    if not before:
+    stale = some.annotate(fresh=fresh).exclude(standing=F("fresh")).select_for_update(no_key=True, skip_locked=True)
+    told = list(stale.values_list("pk", "player_id", "standing", "fresh").order_by("player_id"))
+    if not told:
         return 0, last
     # By their ids: the condition might find one more by now, which a completion held a moment ago.
-    locked = Rating.objects.filter(pk__in=list(before))
+    locked = Rating.objects.filter(Among("pk", [pk for pk, *_ in told]))
     moved = locked.update(
         version=F("version") + 1, standing=fresh, standing_at=now, rank_points=RankPoints(fresh, pool.shown_decimals)
     )
     rankings.changed(locked.iterator())
-    told = [[*before[pk], value] for pk, value in locked.order_by("player_id").values_list("pk", "standing")]
-    standings_moved.send(sender=Rating, pool=pool, moved=told, now=now)
+    standings_moved.send(sender=Rating, pool=pool, moved=[change for _, *change in told], now=now)
     return moved, last
 
 
