@@ -2,8 +2,8 @@
 
     python -m benchmarks [--quick | --keep] [compute] [completions] [decay] [pages] [rankings] [pool]
 
-Without names, all of them. Each is a process of its own with a PostgreSQL of its own: where one fails, the others go on, and the
-last line names it. `--keep` puts the tables into docs/performance.md, each as soon as it is there. `--quick` measures less, to see
+Without names, all of them. Each is a process of its own with servers of its own: where one fails, the others go on, and the last
+line names it. `--keep` puts the tables into docs/performance.md, each as soon as it is there. `--quick` measures less, to see
 that all of it runs and whether something has become slow.
 """
 
