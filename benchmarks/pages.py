@@ -15,6 +15,8 @@ from benchmarks.site import empty, insert, new_players
 from benchmarks.world import LENGTHS, Game
 
 PLAYERS, MATCHES, ROUNDS = 100_000, 10_000, 41
+NEEDS_POSTGRES = True
+QUICK = {"players": 5_000, "matches": 1_000, "rounds": 11}
 HERO = 1
 YEARS = 6
 FLOOR, RATING = "50 rows, one query", "rating"

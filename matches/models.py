@@ -196,7 +196,9 @@ class Match(MatchTerms):
 class Participant(models.Model):
     """A seat at a match and how it ended for it: a score (1, 0.5, 0) or a place (1 to 4); neither where it was broken off."""
 
-    match = models.ForeignKey(Match, on_delete=models.CASCADE, related_name="participants", verbose_name=_("match"))
+    match = models.ForeignKey(
+        Match, on_delete=models.CASCADE, related_name="participants", db_index=False, verbose_name=_("match")
+    )
     player = models.ForeignKey(Player, on_delete=models.PROTECT, related_name="participations", verbose_name=_("player"))
     seat = models.PositiveSmallIntegerField(_("seat"))
     score = models.FloatField(_("score"), null=True, blank=True)

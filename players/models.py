@@ -314,7 +314,7 @@ class Rating(models.Model):
     `last_timed`, `last_sequence`, `last_match`), tells whether another match comes after it.
     """
 
-    pool = models.ForeignKey(Pool, on_delete=models.PROTECT, related_name="ratings", verbose_name=_("pool"))
+    pool = models.ForeignKey(Pool, on_delete=models.PROTECT, related_name="ratings", db_index=False, verbose_name=_("pool"))
     player = models.ForeignKey(Player, on_delete=models.PROTECT, related_name="ratings", verbose_name=_("player"))
     value = models.FloatField(_("rating"))
     experience = models.PositiveIntegerField(_("experience"), default=0)
@@ -373,11 +373,14 @@ class RatingChange(models.Model):
     """What one match did to one player's rating: the history. Written by `players.ledger` alone.
 
     The match's place in the order (`ended_at`, `timed`, `sequence`) is kept here too, so that a page of a long history needs
-    no join.
+    no join. Of its references only the player has an index of its own: the others begin one of those below, and each index is
+    written with every line.
     """
 
-    rating = models.ForeignKey(Rating, on_delete=models.PROTECT, related_name="changes", verbose_name=_("rating"))
-    match = models.ForeignKey("matches.Match", on_delete=models.PROTECT, related_name="changes", verbose_name=_("match"))
+    rating = models.ForeignKey(Rating, on_delete=models.PROTECT, related_name="changes", db_index=False, verbose_name=_("rating"))
+    match = models.ForeignKey(
+        "matches.Match", on_delete=models.PROTECT, related_name="changes", db_index=False, verbose_name=_("match")
+    )
     player = models.ForeignKey(Player, on_delete=models.PROTECT, related_name="+", verbose_name=_("player"))
     before = models.FloatField(_("before"))
     change = models.FloatField(_("change"))
@@ -418,7 +421,9 @@ class PublishedChange(models.Model):
     """
 
     rating = models.ForeignKey(Rating, on_delete=models.PROTECT, related_name="published", verbose_name=_("rating"))
-    match = models.ForeignKey("matches.Match", on_delete=models.PROTECT, related_name="published", verbose_name=_("match"))
+    match = models.ForeignKey(
+        "matches.Match", on_delete=models.PROTECT, related_name="published", db_index=False, verbose_name=_("match")
+    )
     player = models.ForeignKey(Player, on_delete=models.PROTECT, related_name="+", verbose_name=_("player"))
     before = models.FloatField(_("before, as published"))
     change = models.FloatField(_("change, as published"))
