@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from django.db.models import QuerySet
 
-from matches.models import Match, Participant
+from matches.models import Evaluation, Match, Participant
 from matches.revisions import Note, notes_of
 from players.models import Player, PublishedChange, RatingChange
 from players.pages.history import adds_up, shown_otherwise, why_not_counted
@@ -52,6 +52,19 @@ class Sheet:
     shows_stake: bool = True
     notes: tuple[Note, ...] = ()
     unseated: tuple[PublishedChange, ...] = ()
+    evaluation: Evaluation | None = None
+
+    @property
+    def called_off(self) -> bool:
+        """Whether it was closed without a result."""
+        result = self.match.result(self.seats)
+        return self.match.status == Match.Status.VOIDED and not (result.scores or result.places or result.chance is not None)
+
+    @property
+    def may_appeal(self) -> bool:
+        """Whether the reader played, and players or an evaluation said how it ended."""
+        settled_here = self.match.played_at is not None or self.match.chance is not None
+        return self.match.status == Match.Status.COMPLETED and settled_here and any(column.own for column in self.columns)
 
     @property
     def charged(self) -> bool:
@@ -87,6 +100,7 @@ def sheet(match_id: int, reader: Player | None, user: AnyUser | None = None) -> 
         explained=sums is not None,
         shows_stake=shows_stake,
         notes=tuple(notes),
+        evaluation=match.evaluations.first() if match.chance is not None else None,
         unseated=tuple(row for player_id, row in published.items() if player_id not in {seat.player_id for seat in seats}),
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path
 
-from matches import rules_views, table_views, views
+from matches import report_views, rules_views, table_views, views
 from matches.inbox import views as inbox
 
 urlpatterns: list[URLPattern] = [
@@ -33,4 +33,10 @@ urlpatterns: list[URLPattern] = [
     path("simulator/players.json", rules_views.simulator_players, name="simulator_players"),
     path("simulator/<slug:pool_slug>/", rules_views.simulator, name="simulator"),
     path("matches/<int:match_id>/", views.match, name="match"),
+    path("matches/<int:match_id>/report/", report_views.report, name="report"),
+    path("matches/<int:match_id>/appeal/", report_views.appeal, name="appeal"),
+    path("matches/unfinished/", report_views.mine, name="unfinished"),
+    path("reports/<int:report_id>/confirm/", report_views.confirm, name="report_confirm"),
+    path("reports/<int:report_id>/dispute/", report_views.dispute, name="report_dispute"),
+    path("reports/<int:report_id>/withdraw/", report_views.withdraw, name="report_withdraw"),
 ]
