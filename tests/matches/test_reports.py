@@ -42,13 +42,9 @@ pytestmark = pytest.mark.django_db
 LATER = NOW + timedelta(hours=2)
 
 
-@pytest.fixture(autouse=True)
-def _begun_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Matches of these tests begin a day before NOW."""
-    monkeypatch.setattr(Match._meta.get_field("created_at"), "default", lambda: NOW - timedelta(days=1))
-
-
 def told(match: Match, player: Player, said: Told = FIRST_WON, **more: Any) -> Report:
+    """What a player reports at NOW of a match that began a day before."""
+    Match.objects.filter(pk=match.pk).update(created_at=NOW - timedelta(days=1))
     return reports.report(match_id=match.pk, player=player, told=said, **{"now": NOW, **more})
 
 
