@@ -12,7 +12,7 @@ from players.models import Player
 from players.pages.pools import all_pools
 from players.pages.reader import page
 from players.pages.rules import rules_of
-from players.pages.searching import suggestions
+from players.searching import suggestions
 from players.views import choose
 
 LONGEST_NAME = 80

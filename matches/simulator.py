@@ -19,7 +19,7 @@ from players import wording
 from players.formatting import format_number, format_plain, format_rating, shown
 from players.models import Player, Pool, Rating
 from players.names import NAME_MAX, clean_name, name_key
-from players.pages.searching import suggestions
+from players.searching import suggestions
 from players.services import players_by_name
 from players.simulation import Way, counted, way_at_place, ways
 from players.systems.base import ALL_KINDS, EXPERIENCE_LIMIT, RATING_LIMIT, RatingSystem, Refused, Result, Seat

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path
 
-from matches import report_views, rules_views, table_views, views
+from matches import ranking_views, report_views, rules_views, table_views, views
 from matches.inbox import views as inbox
 
 urlpatterns: list[URLPattern] = [
@@ -27,6 +27,7 @@ urlpatterns: list[URLPattern] = [
     path("cashier/messages/", inbox.messages, name="cashier_messages"),
     path("cashier/messages/read/", inbox.read_all, name="read_messages"),
     path("cashier/messages/<int:message_id>/", inbox.read_message, name="read_message"),
+    path("rankings/<slug:pool_slug>.csv", ranking_views.ranking_csv, name="ranking_csv"),
     path("rules/", rules_views.rules_index, name="rules_index"),
     path("rules/<slug:pool_slug>/", rules_views.rules, name="rules"),
     path("simulator/", rules_views.simulator_index, name="simulator_index"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
+from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
@@ -48,7 +49,8 @@ def rankings_index(request: HttpRequest, reader: Player | None) -> HttpResponse:
 def rankings(request: HttpRequest, reader: Player | None, pool_slug: str) -> HttpResponse:
     pools = all_pools()
     pool = choose(pools, pool_slug)
-    context = {"reader": reader, "pools": pools, "pool": pool, "ranking": ranking(pool, reader, page_number(request))}
+    found = ranking(pool, reader, page_number(request), request.GET, timezone.now())
+    context = {"reader": reader, "pools": pools, "pool": pool, "ranking": found}
     return render(request, "players/rankings.html", context)
 
 

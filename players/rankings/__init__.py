@@ -8,6 +8,7 @@ writes, and a worker rebuilds it where it is missing or wrong. Without it, or wh
 """
 
 from players.rankings.filling import Busy, changed, is_right, rebuild
+from players.rankings.filtering import Criteria, Filtered, Key, filtered, key_of, marked
 from players.rankings.listing import Bin, Listing, Place, Ranked, tier_of
 from players.rankings.reads import count, distribution, neighbours, page, place, rows, sizes
 from players.rankings.sql import listed, ranked
@@ -16,6 +17,9 @@ from players.rankings.store import Unavailable
 __all__ = [
     "Bin",
     "Busy",
+    "Criteria",
+    "Filtered",
+    "Key",
     "Listing",
     "Place",
     "Ranked",
@@ -23,8 +27,11 @@ __all__ = [
     "changed",
     "count",
     "distribution",
+    "filtered",
     "is_right",
+    "key_of",
     "listed",
+    "marked",
     "neighbours",
     "page",
     "place",

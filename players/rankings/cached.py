@@ -73,3 +73,9 @@ def counts(pool: Pool, bins_of: Callable[[int, int], range]) -> tuple[range, lis
         return range(0), []
     bins = bins_of(int(span[0]), int(span[1]))
     return bins, store().read(scripts.COUNTS, pool.pk, bins.start, bins.step, len(bins))
+
+
+def above(pool: Pool, points: Sequence[int]) -> list[int]:
+    """How many stand above each of the rank points. No query."""
+    counts: list[int] = store().read(scripts.ABOVE, pool.pk, *points)
+    return counts

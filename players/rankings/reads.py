@@ -32,6 +32,7 @@ _sizes = either(cached.sizes, sql.sizes)
 _place = either(cached.place, sql.place)
 _rows = either(cached.rows, sql.rows)
 _counts = either(cached.counts, sql.counts)
+_above = either(cached.above, sql.above)
 
 
 def count(pool: Pool) -> int:
@@ -72,6 +73,11 @@ def neighbours(rating: Rating, each: int = 5) -> Listing | None:
         return None
     start = max(0, found.position - each)
     return rows(rating.pool, start, found.position + each + 1 - start)
+
+
+def above(pool: Pool, points: Sequence[int]) -> list[int]:
+    """How many players stand above each of the rank points, which come in descending order, each once. At most one query."""
+    return _above(pool, points) if points else []
 
 
 def distribution(pool: Pool, width: float | Decimal | None = None) -> list[Bin]:

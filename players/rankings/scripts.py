@@ -180,6 +180,18 @@ return {total, above, below, redis.call('ZREVRANK', SET, ARGV[2])}
 """
 )
 
+ABOVE = (
+    READ
+    + """
+-- ARGV: scores. How many stand above each.
+local counts = {}
+for at, score in ipairs(ARGV) do
+  counts[at] = redis.call('ZCOUNT', SET, '(' .. score, '+inf')
+end
+return counts
+"""
+)
+
 SPAN = (
     READ
     + """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import accumulate, pairwise
 from typing import Any
 
 from django.db.models import Count, F, Max, Min, Q, QuerySet, Subquery, Window
@@ -14,13 +15,14 @@ from players.rankings.listing import Listing, Place, place_of, with_ranks
 ORDER = ("-rank_points", "-value", "player_id")
 
 
-def _everyone(pool_id: int) -> QuerySet[Rating]:
+def all_lines(pool_id: int) -> QuerySet[Rating]:
+    """The ratings that the pool's ranking lists, in no order."""
     return Rating.objects.filter(pool=pool_id, matches__gt=0)
 
 
 def listed(pool: Pool) -> QuerySet[Rating]:
     """The ratings that the pool's ranking lists, in its order, with their players."""
-    return _everyone(pool.pk).select_related("player").order_by(*ORDER)
+    return all_lines(pool.pk).select_related("player").order_by(*ORDER)
 
 
 def ranked(pool: Pool) -> QuerySet[Rating]:
@@ -30,7 +32,7 @@ def ranked(pool: Pool) -> QuerySet[Rating]:
 
 def count(pool: Pool) -> int:
     """How many players the ranking lists. One query."""
-    return _everyone(pool.pk).count()
+    return all_lines(pool.pk).count()
 
 
 def sizes(pools: Sequence[Pool]) -> dict[int, int]:
@@ -41,7 +43,7 @@ def sizes(pools: Sequence[Pool]) -> dict[int, int]:
 
 def place(rating: Rating) -> Place:
     """The place of a rating with a counted match. One query, so that its numbers are of one moment."""
-    everyone = _everyone(rating.pool_id)
+    everyone = all_lines(rating.pool_id)
     level = everyone.filter(rank_points=rating.rank_points)
     before_in_tie = Q(value__gt=rating.value) | Q(value=rating.value, player_id__lt=rating.player_id)
     above, tied, before, below = Pool.objects.values_list(
@@ -60,15 +62,15 @@ def _number_of(rows: QuerySet[Rating]) -> Any:
 
 def rows(pool: Pool, start: int, count: int) -> Listing:
     """At most `count` lines of the ranking from position `start` (from 0) on. Three queries."""
-    of = _everyone(pool.pk).count()
+    of = all_lines(pool.pk).count()
     if start >= of:
         return Listing((), start, of)
     # The lines before the first are passed in the index alone, without their players.
-    players = _everyone(pool.pk).order_by(*ORDER).values("player_id")[start : start + count]
+    players = all_lines(pool.pk).order_by(*ORDER).values("player_id")[start : start + count]
     ratings = list(listed(pool).filter(player_id__in=players))
     if not ratings:
         return Listing((), start, of)
-    above = _everyone(pool.pk).filter(rank_points__gt=ratings[0].rank_points).count()
+    above = all_lines(pool.pk).filter(rank_points__gt=ratings[0].rank_points).count()
     return Listing(with_ranks(ratings, start, above), start, of)
 
 
@@ -77,7 +79,7 @@ def counts(pool: Pool, bins_of: Callable[[int, int], range]) -> tuple[range, lis
 
     Who moved meanwhile out of the span is counted at its end.
     """
-    everyone = _everyone(pool.pk)
+    everyone = all_lines(pool.pk)
     span = everyone.aggregate(lowest=Min("rank_points"), highest=Max("rank_points"))
     if span["lowest"] is None:
         return range(0), []
@@ -88,3 +90,17 @@ def counts(pool: Pool, bins_of: Callable[[int, int], range]) -> tuple[range, lis
     for index, number in found.order_by():
         numbers[min(max(index, 0), len(bins) - 1)] += number
     return bins, numbers
+
+
+def above(pool: Pool, points: Sequence[int]) -> list[int]:
+    """How many stand above each of the rank points, which come in descending order, each once. One query.
+
+    Each subquery counts what lies between two of them, so that no line of the index is passed twice.
+    """
+    lines = all_lines(pool.pk)
+    between = [
+        lines.filter(rank_points__gt=low) if high is None else lines.filter(rank_points__gt=low, rank_points__lte=high)
+        for high, low in pairwise([None, *points])
+    ]
+    counts = Pool.objects.values_list(*(_number_of(rows) for rows in between)).get(pk=pool.pk)
+    return list(accumulate(counts))

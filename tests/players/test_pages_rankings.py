@@ -69,13 +69,16 @@ def test_the_readers_own_line_is_marked_and_found() -> None:
     table = pairs(pool_of("fibs"), 60)
     loser = login_of(table[-1])
     response = loser.get("/rankings/fibs/")
-    assert "Your rank: 61 Show" in text_of(response)
-    [page] = re.findall(r'<a href="\?page=(\d+)#you">', response.content.decode())
+    assert "Your rank: 61 Jump to me" in text_of(response)
+    # Pinned above the page that he is not on.
+    [pinned] = re.findall(r'<tbody class="pinned">(.*?)</tbody>', response.content.decode(), flags=re.DOTALL)
+    assert text_of(pinned).startswith("61 Player 120 you ")
+    [page] = re.findall(r'<a href="/rankings/fibs/\?page=(\d+)#you">', response.content.decode())
     found = loser.get(f"/rankings/fibs/?page={page}")
     assert found.content.decode().count('<tr class="own" id="you">') == 1
     [own] = [row for row in rows_of(found, "ranking") if " you " in row]
     assert own.startswith("61 Player 120 you ")
-    assert "Your rank: 61 Show" not in text_of(found)
+    assert '<a href="#you">' in found.content.decode() and 'class="pinned"' not in found.content.decode()
 
 
 def test_a_reader_who_is_not_listed_has_no_rank() -> None:
