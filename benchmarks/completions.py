@@ -16,6 +16,8 @@ from benchmarks.measuring import Table
 from benchmarks.site import empty, new_players, set_up
 
 PROCESSES, PLAYERS, SECONDS, ROUNDS, BATCH = 4, 2000, 8.0, 5, 1000
+PATIENCE = 120
+"""Seconds after which a process that does not come means that it has failed."""
 NEEDS_POSTGRES = True
 QUICK = {"seconds": 3.0, "rounds": 2}
 
@@ -186,10 +188,11 @@ def at_once(way: str, seconds: float) -> float:
     processes = [context.Process(target=_work, args=(way, number, seconds, ready, done)) for number in range(PROCESSES)]
     for process in processes:
         process.start()
-    counts = [done.get() for _ in processes]
     for process in processes:
         process.join()
-    return sum(counts) / seconds
+    if any(process.exitcode for process in processes):
+        raise RuntimeError("a process has failed")
+    return sum(done.get() for _ in processes) / seconds
 
 
 def _work(way: str, number: int, seconds: float, ready: Any, done: Any) -> None:
@@ -202,7 +205,7 @@ def _work(way: str, number: int, seconds: float, ready: Any, done: Any) -> None:
     own, dice, count = players[number::PROCESSES], random.Random(number), 0
     for warming_up in range(20):
         complete(pool, entry_of(own, dice, number, -1 - warming_up))
-    ready.wait()
+    ready.wait(timeout=PATIENCE)
     ends = time.perf_counter() + seconds
     while time.perf_counter() < ends:
         complete(pool, entry_of(own, dice, number, count))

@@ -16,6 +16,8 @@ from benchmarks.world import games
 SIZES = ((100_000, 5_000, 3), (1_000_000, 50_000, 1))
 """Matches, players, rounds."""
 NEEDS_POSTGRES = True
+PATIENCE = 120
+"""Seconds within which the other process must have completed a match."""
 QUICK = {"sizes": ((20_000, 1_000, 2),)}
 TABLES = ("players_rating", "players_ratingchange")
 FLOOR, FIRST, ANEW, HELD = "COPY out and in", "first rating", "all rated anew", "completions held up"
@@ -138,15 +140,19 @@ def rate_anew() -> tuple[float, float]:
     go, stop, answer = context.Event(), context.Event(), context.SimpleQueue()
     process = context.Process(target=_go_on_completing, args=(go, stop, answer))
     process.start()
-    go.wait()
-    first = Match.objects.order_by("ended_at", "id").filter(status="completed")[0]
-    began = time.perf_counter()
-    correct(Pool.objects.get(slug="fibs"), [Correction(first, void=True)], reason="annulled")
-    seconds = time.perf_counter() - began
-    stop.set()
-    held_up = answer.get()
-    process.join()
-    return seconds, held_up
+    try:
+        if not go.wait(timeout=PATIENCE):
+            raise RuntimeError("the other process does not complete matches")
+        first = Match.objects.order_by("ended_at", "id").filter(status="completed")[0]
+        began = time.perf_counter()
+        correct(Pool.objects.get(slug="fibs"), [Correction(first, void=True)], reason="annulled")
+        seconds = time.perf_counter() - began
+    finally:
+        stop.set()
+        process.join()
+    if process.exitcode:
+        raise RuntimeError("the other process has failed")
+    return seconds, answer.get()
 
 
 def _go_on_completing(go: Any, stop: Any, answer: Any) -> None:
