@@ -19,6 +19,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from players import systems
+from players.accounts.models import Claim as Claim
 from players.addresses import RESERVED
 from players.names import NAME_MAX, clean_name, name_key
 from players.rules import Past, Rules
@@ -53,6 +54,7 @@ class Player(models.Model):
     slug = models.SlugField(_("address"), max_length=NAME_MAX * 2, unique=True, allow_unicode=True, editable=False)
     time_zone = models.CharField(_("time zone"), max_length=64, default="UTC", validators=[validate_time_zone])
     language = models.CharField(_("language"), max_length=8, choices=settings.LANGUAGES, default="en")
+    country = models.CharField(_("country"), max_length=2, blank=True, default="")
     mail_wanted = models.BooleanField(
         _("messages by mail"), default=True, help_text=_("Off: they are in the inbox on the site alone.")
     )

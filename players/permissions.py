@@ -20,6 +20,7 @@ AnyUser = User | AnonymousUser
 
 SEE, CORRECT, ENTER = "matches.view_match", "matches.change_match", "matches.add_match"
 SET_PARAMETERS = "players.change_pool"
+ATTACH_LOGINS = "players.change_player"
 CHANGE_PLAYERS = "players.change_player"
 ORGANISERS_MAY = frozenset({SEE, CORRECT, ENTER, "matches.view_revision", "players.view_rating", "players.view_ratingchange"})
 """What concerns one pool alone. Its rules, and players, who may play in several, are not among it."""

@@ -21,6 +21,7 @@ Settings. Everything that differs between installations comes from the environme
   LOG_LEVEL           INFO by default.
 """
 
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,9 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "django.contrib.staticfiles",
     "django.contrib.humanize",
+    "allauth",
+    "allauth.account",
+    "axes",
     "csp",
     "rest_framework",
     "drf_spectacular",
@@ -82,7 +86,9 @@ MIDDLEWARE = [
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
     "ratings_site.middleware.BusyDatabase",
+    "axes.middleware.AxesMiddleware",
 ]
 
 ROOT_URLCONF = "ratings_site.urls"
@@ -144,7 +150,7 @@ REDIS_URL = env.str("REDIS_URL", default="")
 if REDIS_URL:
     CACHES = {
         "default": {
-            "BACKEND": "django.core.cache.backends.redis.RedisCache",
+            "BACKEND": "ratings_site.cache.Cache",
             "LOCATION": REDIS_URL,
             "KEY_PREFIX": "ratings",
             "OPTIONS": {"socket_connect_timeout": 1, "socket_timeout": 1},
@@ -209,9 +215,33 @@ AUTH_PASSWORD_VALIDATORS = [
         "NumericPasswordValidator",
     )
 ]
-LOGIN_URL = "login"
+LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "/cashier/"
 LOGOUT_REDIRECT_URL = "/"
+
+AUTHENTICATION_BACKENDS = [
+    "axes.backends.AxesStandaloneBackend",
+    "allauth.account.auth_backends.AuthenticationBackend",
+]
+ACCOUNT_SIGNUP_FORM_CLASS = "players.accounts.forms.SignUpForm"
+ACCOUNT_LOGIN_METHODS = {"email", "username"}  # a name is for those whom organisers gave a login
+ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*", "password2*"]
+# Whoever has not confirmed his address may look around and play, but claims no player and gets no mail.
+ACCOUNT_EMAIL_VERIFICATION = "optional"
+ACCOUNT_CHANGE_EMAIL = True
+ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
+ACCOUNT_DEFAULT_HTTP_PROTOCOL = "https" if HTTPS else "http"
+ACCOUNT_RATE_LIMITS = {"login_failed": None}  # see AXES: in the database, not in a cache that may be gone
+ALLAUTH_TRUSTED_PROXY_COUNT = 1 if env.bool("TRUST_PROXY", default=False) else 0
+AXES_VERBOSE = False
+AXES_FAILURE_LIMIT = 8
+AXES_COOLOFF_TIME = timedelta(minutes=15)
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_RESET_ON_SUCCESS = True
+AXES_USERNAME_CALLABLE = "players.accounts.guard.name_tried"
+AXES_CLIENT_IP_CALLABLE = "players.accounts.guard.comes_from"
+AXES_LOCKOUT_CALLABLE = "players.accounts.guard.locked_out"
+AXES_DISABLE_ACCESS_LOG = True  # where people were, and when, is nobody's business
 
 LANGUAGE_CODE = "en"
 LANGUAGES = [("en", _("English")), ("de", _("German")), ("da", _("Danish")), ("nl", _("Dutch"))]

@@ -1,15 +1,20 @@
 """Addresses: the framework's own here, the others in the apps."""
 
+from allauth.account.decorators import secure_admin_login
+from allauth.account.views import login
 from django.contrib import admin
-from django.contrib.auth.views import LoginView, LogoutView
 from django.urls import include, path
 
 from players import languages
 
+# One log-in for all: with the lockout, and in the reader's language.
+admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
+
 urlpatterns = [
     path("admin/", admin.site.urls),
-    path("accounts/login/", LoginView.as_view(redirect_authenticated_user=True), name="login"),
-    path("accounts/logout/", LogoutView.as_view(), name="logout"),
+    path("", include("players.accounts.urls")),
+    path("accounts/login/", login, name="login"),
+    path("accounts/", include("allauth.urls")),
     path("i18n/setlang/", languages.switch, name="set_language"),
     path("api/v1/", include("ratings_site.api")),
     path("", include("players.urls")),

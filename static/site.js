@@ -17,3 +17,6 @@ for (const chosen of document.querySelectorAll(".pools [aria-current]")) {
   const row = chosen.closest("ul");
   row.scrollLeft = chosen.offsetLeft - row.offsetLeft - (row.clientWidth - chosen.clientWidth) / 2;
 }
+
+// Who signs up gets the time zone of the browser.
+for (const field of document.querySelectorAll("[data-time-zone]")) field.value ||= Intl.DateTimeFormat().resolvedOptions().timeZone;

@@ -14,6 +14,7 @@ from django.utils import timezone, translation
 
 from matches.inbox import words
 from matches.inbox.models import Message
+from players.accounts.claims import is_confirmed
 from players.models import Player
 from players.pages.reader import zone_of
 
@@ -51,9 +52,11 @@ def send_waiting(now: datetime) -> int:
 
 
 def address_of(player: Player) -> str:
-    """Where the player gets his mail; empty where he wants none or has none."""
+    """Where the player gets his mail; empty where he wants none, or has not shown that the address is his."""
     user = player.user
-    return user.email if user is not None and user.is_active and player.mail_wanted else ""
+    if user is None or not user.is_active or not player.mail_wanted or not is_confirmed(user):
+        return ""
+    return user.email
 
 
 def _send(message: Message) -> Message.Mail | None:

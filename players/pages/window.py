@@ -27,6 +27,7 @@ TABS = (
     Tab("matches", _("Matches")),
     Tab("statistics", _("Statistics"), of_pool=True),
     Tab("messages", _("Messages"), private=True),
+    Tab("profile", _("Profile"), private=True),
 )
 """The tabs in their order. One more is a line here, an address `cashier_KEY` and a template that extends players/window.html."""
 

@@ -28,7 +28,7 @@ def with_password(player: Player, language: str) -> None:
 
 def log_in(client: Client, player: Player) -> None:
     assert player.user
-    answer = client.post("/accounts/login/", {"username": player.user.get_username(), "password": "rating-room"})
+    answer = client.post("/accounts/login/", {"login": player.user.get_username(), "password": "rating-room"})
     assert answer.status_code == 302
 
 

@@ -48,7 +48,7 @@ def test_a_stranger_is_sent_to_the_login_and_comes_back(client: Client) -> None:
     response = client.get("/cashier/fibs/")
     assert response.status_code == 302 and response["Location"] == "/accounts/login/?next=/cashier/fibs/"
     get_user_model().objects.create_user("vera", password="secret-enough")
-    response = client.post("/accounts/login/", {"username": "vera", "password": "secret-enough"})
+    response = client.post("/accounts/login/", {"login": "vera", "password": "secret-enough"})
     assert response["Location"] == "/cashier/"
 
 

@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from allauth.account.models import EmailAddress
 from django.contrib.auth.models import User
 from django.core import mail as outbox
 from django.db import transaction
@@ -25,7 +26,8 @@ pytestmark = pytest.mark.django_db
 
 
 def with_login(player: Player, **fields: Any) -> Player:
-    player.user = User.objects.create_user(f"user{player.pk}", f"user{player.pk}@ratings.example")
+    player.user = user = User.objects.create_user(f"user{player.pk}", f"user{player.pk}@ratings.example")
+    EmailAddress.objects.create(user=user, email=user.email, verified=True, primary=True)
     for name, value in fields.items():
         setattr(player, name, value)
     player.save()
@@ -128,6 +130,13 @@ def test_a_mail_is_sent_once() -> None:
 
 def test_who_wants_no_mail_gets_none() -> None:
     message = waiting_mail(mail_wanted=False)
+    assert mail.send_waiting(timezone.now()) == 0
+    assert outbox.outbox == [] and mail_of(message) == "unwanted"
+
+
+def test_who_has_not_confirmed_his_address_gets_none() -> None:
+    message = waiting_mail()
+    EmailAddress.objects.update(verified=False)
     assert mail.send_waiting(timezone.now()) == 0
     assert outbox.outbox == [] and mail_of(message) == "unwanted"
 
