@@ -103,13 +103,11 @@ def report_page(match_id: int, reader: Player) -> ReportPage:
     at_table = [strengths[seat.player_id] for seat in seats]
     bands = bands_of(match.pool) if match.real_money else []
     why_not = _why_not(match, seats)
-    reported = disputed = None
+    versions: tuple[Version, ...] = ()
     if live is not None:
         live.match = match
-        reported = _version(match, seats, at_table, live.seat, told_of(live), live.note, why_not)
-        other = other_version(live)
-        if other is not None and live.disputed_seat is not None and live.state == State.DISPUTED:
-            disputed = _version(match, seats, at_table, live.disputed_seat, other, live.dispute_note, why_not)
+        versions = _versions(match, seats, at_table, live, why_not)
+    reported, disputed = (*versions, None, None)[:2]
     prospects: tuple[Prospect, ...] = ()
     places: tuple[float, ...] = ()
     if not why_not:
@@ -126,6 +124,22 @@ def report_page(match_id: int, reader: Player) -> ReportPage:
         places=places,
         own_change=reported.for_reader(reader.pk) if reported else None,
     )
+
+
+def versions_of(match: Match, seats: Sequence[Participant], live: Report) -> tuple[Version, ...]:
+    """What a report says, and where it is disputed what the other one says. One query."""
+    strengths = strengths_of(match.pool, [seat.player_id for seat in seats])
+    return _versions(match, seats, [strengths[seat.player_id] for seat in seats], live, _why_not(match, seats))
+
+
+def _versions(
+    match: Match, seats: Sequence[Participant], at_table: Sequence[Strength], live: Report, why_not: str
+) -> tuple[Version, ...]:
+    reported = _version(match, seats, at_table, live.seat, told_of(live), live.note, why_not)
+    other = other_version(live)
+    if other is None or live.disputed_seat is None or live.state != State.DISPUTED:
+        return (reported,)
+    return reported, _version(match, seats, at_table, live.disputed_seat, other, live.dispute_note, why_not)
 
 
 def _supposed(match: Match, seats: Sequence[Participant], points: int | None = 1) -> Any:
