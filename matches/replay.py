@@ -27,6 +27,7 @@ from django.db.models import F, Q, QuerySet, Window
 from django.db.models.functions import RowNumber
 
 from matches.models import ORDER, Match, Participant
+from matches.push import events
 from players import ledger
 from players.ledger import Opening
 from players.locks import require_transaction
@@ -323,7 +324,7 @@ class _Starts:
 def apply(pool: Pool, answer: Recalculation, now: datetime, revision_id: int | None = None) -> int:
     """Write a recalculation that nothing has overtaken, and return the number of lines written. The pool is held exclusively."""
     write_history(pool, answer, now, revision_id)
-    write_ratings(pool, answer, now)
+    write_ratings(pool, answer, now, revision_id)
     return answer.writes
 
 
@@ -341,18 +342,22 @@ def write_history(pool: Pool, answer: Recalculation, now: datetime, revision_id:
     ledger.rewrite_lines(rating_ids, new=answer.new, changed=answer.changed, gone=answer.gone, revision_id=revision_id)
 
 
-def write_ratings(pool: Pool, answer: Recalculation, now: datetime) -> None:
-    """Store where the players end up. The caller holds the pool exclusively."""
+def write_ratings(pool: Pool, answer: Recalculation, now: datetime, revision_id: int | None) -> None:
+    """Store where the players end up, and tell of those whose rating is another now. The caller holds the pool exclusively."""
     ratings = ledger.lock_ratings(pool, answer.states.keys(), now)
     more = answer.more
     moved = {}
+    told: list[events.Moved] = []
     for player_id, rating in ratings.items():
-        state = answer.states[player_id]
+        state, before = answer.states[player_id], rating.value
         if answer.since is not None:
             state.matches = rating.matches + more[player_id]
         if ledger.settle(rating, state):
             moved[player_id] = rating
+            if rating.value != before:
+                told.append((player_id, before, rating.value))
     ledger.write(pool, moved, (), now)
+    events.revised(pool, told, now, revision_id)
     ledger.next_version(pool)
 
 

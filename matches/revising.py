@@ -268,7 +268,7 @@ def _revise(
             replay.catch_up(plan.after, answer, now, revision_id, also=also, by_new_rules=plan.new_rules)
             if plan.openings:
                 ledger.set_openings(plan.after, plan.openings, now)
-            replay.write_ratings(plan.after, answer, now)
+            replay.write_ratings(plan.after, answer, now, revision_id)
         change.finish(plans, now)
         if made is not None:
             made(revisions)

@@ -8,6 +8,7 @@ import pytest
 from django.db import transaction
 
 from matches.completion import complete_match, complete_matches
+from matches.corrections import Correction, correct
 from matches.entries import BatchRefused
 from matches.models import Delivery, Event, Webhook
 from matches.push import events
@@ -129,3 +130,28 @@ def test_webhooks_get_what_they_listen_to() -> None:
     made = sorted((delivery.webhook.name, delivery.event.pool.slug) for delivery in Delivery.objects.all())
     assert made == [("everywhere", "fibs"), ("everywhere", "tics"), ("here", "tics")]
     assert everywhere.deliveries.count() == 2
+
+
+def test_a_correction_tells_whose_rating_it_moved_and_the_readers_of_the_match_what_was_published() -> None:
+    pool, (one, two, three) = pool_of("fibs"), people(3)
+    first, _ = complete(pool, won(one, two, at(0)), won(two, three, at(1)))
+    before = {rating.player_id: rating.value for rating in pool.ratings.all()}
+    correct(pool, [Correction(first, void=True)], reason="Annulled", made_by=None, now=NOW)
+    after = {rating.player_id: rating.value for rating in pool.ratings.all()}
+    event = Event.objects.get(kind="rating.revised")
+    assert event.revision is not None and event.revision.reason == "Annulled"
+    assert {player_id: (was, now) for player_id, was, now in event.ratings} == {
+        pk: (before[pk], after[pk]) for pk in before if before[pk] != after[pk]
+    }
+    events.put_in_order()
+    rated = payloads(list(events.after(0, 1)), None)[0]["match"]["players"]
+    assert rated[0]["after"] == before[one.pk]  # as it was published, though it is voided now
+
+
+def test_a_match_that_is_a_little_late_tells_of_the_others_without_a_revision() -> None:
+    pool, (one, two, three) = pool_of("fibs"), people(3)
+    complete(pool, won(two, three, at(1)), now=at(1))
+    complete(pool, won(one, two, at(0.9)), now=at(1.1))
+    event = Event.objects.get(kind="rating.revised")
+    assert event.revision is None
+    assert three.pk in {player_id for player_id, *_ in event.ratings}
