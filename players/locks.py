@@ -2,7 +2,9 @@
 rows by player id.
 
 A completion holds its pool shared. Whoever rewrites lines of the history holds the history, so there is one at a time, and at the
-end the pool exclusively. No lock is upgraded in place: roll back and start again.
+end the pool exclusively. Whoever holds the pool shared for long, as an import does, holds the history before it: so nobody waits
+for the pool alone, and keeps out all who come after him, until that is done. No lock is upgraded in place: roll back and start
+again.
 
 Whoever seats players holds them, together with others who do; a merge holds the duplicate alone, after its pools.
 """
@@ -32,7 +34,8 @@ def require_transaction() -> None:
 
 
 def hold_history(pool_id: int) -> None:
-    """Be the only one to rewrite the pool's history until the transaction ends. Completions in order go on meanwhile."""
+    """Be the only one to rewrite the pool's history, or to add much to it, until the transaction ends. Completions in order go on
+    meanwhile."""
     require_transaction()
     rows.run(*_advisory("pg_advisory_xact_lock", HISTORY_LOCKS, pool_id))
 

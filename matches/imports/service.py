@@ -30,7 +30,7 @@ from matches.models import Import, Match
 from matches.rating import LateMatch
 from players import ledger, wording
 from players.ledger import chunks
-from players.locks import hold_pool
+from players.locks import hold_history, hold_pool
 from players.models import Player, Pool, Rating
 from players.names import clean_name, name_key
 from players.services import create_players, players_by_name
@@ -187,6 +187,9 @@ class _Import:
     @transaction.atomic
     def run(self) -> Report:
         """Raises LateMatch where some row is late and the import does not expect it."""
+        # With the history first: whoever rewrites it waits there, and not in the queue for the pool, where he would keep out all
+        # who come after him.
+        hold_history(self.pool.pk)
         self.pool = hold_pool(self.pool.pk, exclusive=self.late)
         self._begin_record()
         report = Report(

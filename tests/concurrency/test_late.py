@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from typing import Any
 from unittest import mock
 
 import pytest
-from django.db import connection, transaction
+from django.db import OperationalError, connection, transaction
 
 from matches import completion, latecomers, replay, storing
 from matches.completion import complete_match, complete_matches
@@ -198,6 +200,55 @@ def test_a_pool_that_is_held_alone_would_hold_them_up() -> None:
         hold_pool(pool.pk, exclusive=True)
         with pytest.raises(Exception, match="lock timeout"):
             elsewhere(impatient)
+
+
+def behind_an_import() -> Any:
+    """An import holds the pool, a correction begins, and a result of others comes in: what becomes of that."""
+    pool, players = pool_of("fibs"), people(4)
+    [first, *_] = complete_matches(pool, a_season(players, 10), now=NOW)
+    corrections: list[threading.Thread] = []
+
+    def result() -> Any:
+        correcting = lambda: correct(pool, [Correction(first, void=True)], reason="annulled", now=NOW)  # noqa: E731
+        corrections.append(threading.Thread(target=elsewhere, args=[correcting]))
+        corrections[0].start()
+        until_somebody_waits()
+        try:
+            with transaction.atomic():
+                with connection.cursor() as cursor:
+                    # The import waits for this result, so it must not wait for the import.
+                    cursor.execute("SET LOCAL lock_timeout = '1s'")
+                return completion.complete_in_order(pool, [won(players[0], players[1], at(50))], now=NOW)
+        except OperationalError as error:
+            return str(error)
+
+    answer = imported_while(in_order(30), result)
+    corrections[0].join(timeout=60)
+    assert Revision.objects.count() == 1
+    stored = isinstance(answer, list)
+    assert_whole(pool, 40 + stored, counted=39 + stored)
+    return answer
+
+
+def until_somebody_waits() -> None:
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
+            if cursor.fetchone() != (0,):
+                return
+        time.sleep(0.01)
+    raise AssertionError("nobody waits")
+
+
+def test_a_correction_behind_an_import_holds_up_nobody_elses_results() -> None:
+    assert isinstance(behind_an_import(), list)
+
+
+def test_without_the_imports_hold_on_the_history_they_queue_behind_the_correction(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The race that it is there for: who waits for the pool alone keeps those out who come after him."""
+    monkeypatch.setattr(service, "hold_history", lambda pool_id: None)
+    assert "lock timeout" in behind_an_import()
 
 
 def test_two_imports_and_results_of_the_same_players_at_once() -> None:
