@@ -31,7 +31,7 @@ run: $(RUNTIME)  ## the site with demonstration data on http://127.0.0.1:8000/ (
 test: $(DEV)  ## all tests: the core on SQLite, then everything on PostgreSQL and Valkey
 	@sqlite=passed; postgres=passed; \
 	echo "== On SQLite =="; \
-	$(PY) -m pytest -n logical -m "not concurrency and not browser" $(ARGS) || sqlite=FAILED; \
+	$(PY) -m pytest -n logical -m "not concurrency and not browser and not contract" $(ARGS) || sqlite=FAILED; \
 	echo "== On PostgreSQL and Valkey =="; \
 	$(PY) -m pytest -n logical --on postgres $(ARGS) || postgres=FAILED; \
 	echo; echo "make test: SQLite $$sqlite, PostgreSQL and Valkey $$postgres"; \

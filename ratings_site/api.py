@@ -43,5 +43,5 @@ urlpatterns = [
     path("", include("matches.api.urls")),
     path("schema/", SchemaView.as_view(), name="api_schema"),
     path("docs/", DocsView.as_view(), name="api_docs"),
-    re_path(r"^.*$", Nowhere.as_view()),
+    re_path(r"^[\s\S]*$", Nowhere.as_view()),
 ]

@@ -324,6 +324,7 @@ SPECTACULAR_SETTINGS = {
     },
     "TAGS": [{"name": name} for name in ("pools", "players", "matches", "lobby", "feed")],
     "OAS_VERSION": "3.1.0",
+    "COMPONENT_SPLIT_PATCH": False,
     "ENUM_NAME_OVERRIDES": {"MatchKind": "players.systems.base.ALL_KINDS"},
 }
 

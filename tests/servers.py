@@ -236,6 +236,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "concurrency: threads that race; needs PostgreSQL (--on postgres)")
     config.addinivalue_line("markers", "browser: drives a real browser")
+    config.addinivalue_line("markers", "contract: sends the API everything imaginable")
 
 
 @pytest.hookimpl(wrapper=True)

@@ -25,8 +25,8 @@ class Known:
     At most one query for each way of naming players, and one where some of them were merged.
     """
 
-    def __init__(self, actor: Actor, sent: Iterable[Sent]) -> None:
-        self.actor = actor
+    def __init__(self, actor: Actor, sent: Iterable[Sent], *, may_create: bool = True) -> None:
+        self.actor, self.may_create = actor, may_create and actor.may_create_players
         named = {one for row in sent for one in row.players}
         self.by_id = self._by_id({one.id for one in named if one.id is not None})
         self.by_external = self._by_external({one.external_id for one in named if one.external_id})
@@ -63,7 +63,7 @@ class Known:
     def _new(self, where: str, named: Named) -> Player:
         if named.external_id and not named.name:
             raise Unfit(where, "name_for_new", name=named.external_id)
-        if not self.actor.may_create_players:
+        if not self.may_create:
             raise Unfit(where, "not_created", name=named.name)
         # The server's id tells players apart; without one, the name does.
         key = Named(external_id=named.external_id) if named.external_id else Named(name=name_key(named.name))

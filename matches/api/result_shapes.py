@@ -5,7 +5,7 @@ from __future__ import annotations
 from rest_framework import serializers as s
 
 from matches.api.shapes import Reason
-from matches.models import Match
+from matches.models import CorrectionJob, Match, Revision
 from players.api.schema import FieldError
 from players.api.shapes import End, Number, PlayerName
 from players.systems.base import ALL_KINDS
@@ -129,3 +129,74 @@ class BatchError(s.Serializer):
     code = s.CharField()
     detail = s.CharField()
     fields = FieldError(many=True, help_text="By row, as in `matches[3].length`.")
+
+
+# --- Corrections ---
+
+
+class ReasonSent(s.Serializer):
+    reason = s.CharField(max_length=1000, help_text="Everybody can read it, on the page of each match whose numbers move.")
+    preview = s.BooleanField(required=False, allow_null=True, help_text="Only show whom it moves.")
+    version = s.IntegerField(required=False, allow_null=True, min_value=1, help_text="As you read it.")
+    token = s.CharField(required=False, allow_null=True, help_text="Of a preview: only where the pool is still as it showed it.")
+
+
+class CorrectionSent(ResultFields, ReasonSent):
+    players = PlayerSent(many=True, required=False, allow_null=True, help_text="All of them, by seat.")
+
+
+class MovedName(s.Serializer):
+    id = s.IntegerField()
+    name = s.CharField()
+
+
+class Moved(s.Serializer):
+    player = MovedName()
+    rating = Number(many=True, help_text="From what to what.")
+    rank = s.ListField(child=s.IntegerField(allow_null=True), help_text="From what to what; null: not listed.")
+
+
+class PreviewShape(s.Serializer):
+    token = s.CharField()
+    lines = s.IntegerField(help_text="Lines of the history that would be rewritten.")
+    matches = s.IntegerField(help_text="Matches that are rated anew.")
+    moved = s.IntegerField(help_text="How many players it moves.")
+    moves = Moved(many=True, help_text="The first thousand of them.")
+
+
+class RevisionMade(s.Serializer):
+    id = s.IntegerField()
+    kind = s.ChoiceField([str(kind) for kind in Revision.Kind])
+    lines = s.IntegerField(help_text="Lines of the history that were rewritten.")
+
+
+class Corrected(s.Serializer):
+    preview = PreviewShape(allow_null=True, help_text="Where only a preview was asked for.")
+    revision = RevisionMade(allow_null=True, help_text="null where nothing had to be changed.")
+    result = MatchResult(allow_null=True)
+
+
+class CorrectionConflict(s.Serializer):
+    code = s.CharField(help_text="conflict, moved (since the preview) or open (not finished).")
+    detail = s.CharField()
+    fields = FieldError(many=True)
+    match = s.IntegerField(required=False)
+    preview = PreviewShape(required=False, help_text="How it would be now, where the pool has moved on.")
+
+
+class TokenSent(s.Serializer):
+    token = s.CharField(max_length=200)
+
+
+class Job(s.Serializer):
+    job = s.IntegerField()
+    kind = s.ChoiceField([str(kind) for kind in Revision.Kind])
+    status = s.ChoiceField([str(status) for status in CorrectionJob.Status])
+    reason = s.CharField(allow_blank=True)
+    made_at = s.DateTimeField()
+    matches = s.ListField(child=s.IntegerField())
+    done = s.IntegerField(help_text="Matches rated so far in the present step.")
+    total = s.IntegerField()
+    error = s.CharField(allow_blank=True)
+    preview = PreviewShape(allow_null=True)
+    revision = s.IntegerField(allow_null=True)

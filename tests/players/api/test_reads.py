@@ -328,7 +328,7 @@ def test_other_methods_and_addresses() -> None:
     response = client.delete("/api/v1/pools/")
     assert (response.status_code, response.json()["code"]) == (405, "method_not_allowed")
     assert "GET" in response["Allow"]
-    for address in ("/api/v1/", "/api/v1/nothing/", "/api/v1/players/0/", "/api/v1/players/" + "9" * 40 + "/"):
+    for address in ("/api/v1/", "/api/v1/nothing/", "/api/v1/players/0/", "/api/v1/players/" + "9" * 40 + "/", "/api/v1/a%0Ab"):
         response = client.get(address)
         assert (response.status_code, response.json()["code"]) == (404, "not_found")
 
