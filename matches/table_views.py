@@ -129,12 +129,15 @@ def lobby_tables(request: HttpRequest, reader: Player | None, pool_slug: str) ->
         raise Http404(_("There is no such pool.")) from None
     unchanged = get_conditional_response(request, etag=etag)
     if unchanged is not None and unchanged.status_code == 304:
-        return unchanged
+        return _for_this_reader(unchanged, etag)
     match = _started(request, reader)
     if match is not None:
         return HttpResponse(headers={"HX-Redirect": match.get_absolute_url()})
     pool = Pool.objects.get(slug=pool_slug)
-    response = render(request, "matches/_tables.html", _tables(request, reader, pool, etag))
+    return _for_this_reader(render(request, "matches/_tables.html", _tables(request, reader, pool, etag)), etag)
+
+
+def _for_this_reader(response: HttpResponse, etag: str) -> HttpResponse:
     response["ETag"] = etag
     patch_cache_control(response, private=True, no_cache=True)
     patch_vary_headers(response, ["Cookie", "Accept-Language"])

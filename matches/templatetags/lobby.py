@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from matches import prospects
-from matches.models import Table
+from matches.models import Match, Table, terms_of
 from players.formatting import format_euros, format_number
 
 register = template.Library()
@@ -39,9 +39,9 @@ def length_in_words(length: int | None) -> str:
 
 
 @register.filter
-def not_counted(table: Table) -> str:
-    """Why the match of a table will move no rating; "" where it will."""
-    return prospects.why_not_counted(table.pool, table.terms)
+def not_counted(agreed: Table | Match) -> str:
+    """Why the match of a table, or one that is being played, will move no rating; "" where it will."""
+    return prospects.why_not_counted(agreed.pool, terms_of(agreed, agreed.kind))
 
 
 @register.filter
