@@ -1,5 +1,5 @@
-"""Locks, in the one order that everybody keeps: Table, open matches, the pool's history, completed matches, Pool, Player, Rating
-rows by player id.
+"""Locks, in the one order that everybody keeps: Table, PairingRequest, open matches, the pool's history, completed matches, Pool,
+Player, Rating rows by player id, Lobby.
 
 A completion holds its pool shared. Whoever rewrites lines of the history holds the history, so there is one at a time, and at the
 end the pool exclusively. Whoever holds the pool shared for long, as an import does, holds the history before it: so nobody waits
