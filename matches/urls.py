@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path
 
-from matches import ranking_views, report_views, rules_views, table_views, views
+from matches import ranking_views, report_views, rules_views, statement_views, table_views, views
 from matches.inbox import views as inbox
+from players.window_views import at_cashier
 
 urlpatterns: list[URLPattern] = [
     path("", views.home, name="home"),
@@ -24,6 +25,8 @@ urlpatterns: list[URLPattern] = [
     path("invitations/<str:token>/", table_views.table_page, name="invitation"),
     path("invitations/<str:token>/seat/", table_views.take_seat, name="invitation_seat"),
     path("matches/<int:match_id>/rematch/", table_views.rematch, name="rematch"),
+    path("cashier/statement/", at_cashier(statement_views.statement), name="cashier_statement"),
+    path("cashier/statement/csv/", at_cashier(statement_views.statement_csv), name="cashier_statement_csv"),
     path("cashier/messages/", inbox.messages, name="cashier_messages"),
     path("cashier/messages/read/", inbox.read_all, name="read_messages"),
     path("cashier/messages/<int:message_id>/", inbox.read_message, name="read_message"),

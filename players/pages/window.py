@@ -26,6 +26,7 @@ TABS = (
     Tab("rating", _("Rating"), of_pool=True),
     Tab("matches", _("Matches")),
     Tab("statistics", _("Statistics"), of_pool=True),
+    Tab("statement", _("Statement"), private=True),
     Tab("messages", _("Messages"), private=True),
     Tab("profile", _("Profile"), private=True),
 )
