@@ -32,8 +32,9 @@ def statement(request: HttpRequest, reader: Player | None, window: Window) -> Ht
         "pool": None,
         "months": months,
         "chosen": chosen,
+        "lines": chosen.lines[:MOST_LINES] if chosen else (),
+        "most": MOST_LINES,
     }
-    context |= {"lines": chosen.lines[:MOST_LINES] if chosen else (), "most": MOST_LINES}
     return render(request, "matches/statement.html", context)
 
 
