@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from typing import Any
 from urllib.parse import urlencode
 
@@ -22,7 +23,19 @@ from players.names import NAME_MAX, clean_name, name_key
 from players.searching import suggestions
 from players.services import players_by_name
 from players.simulation import Way, counted, way_at_place, ways
-from players.systems.base import ALL_KINDS, EXPERIENCE_LIMIT, RATING_LIMIT, RatingSystem, Refused, Result, Seat
+from players.systems.base import (
+    ALL_KINDS,
+    DEALS,
+    EXPERIENCE_LIMIT,
+    LENGTHS,
+    POINTS,
+    RATING_LIMIT,
+    RatingSystem,
+    Refused,
+    Result,
+    Seat,
+)
+from players.systems.checks import check_stake
 from players.wording import kind_label, reason, refusal_rule
 
 LONGEST = 80
@@ -272,14 +285,20 @@ def _read_seat(pool: Pool, system: RatingSystem, seat: SeatFields, rating: Ratin
 
 
 def _read_terms(system: RatingSystem, page: Simulation) -> Result:
-    def whole(name: str, text: str) -> int:
-        return cells.whole(name, text, -(10**17), 10**17)  # its range is the system's to judge
+    # The system judges all this too; here it is said of all fields at once.
+    def whole(accepted: range) -> Callable[[str, str], int]:
+        return lambda name, text: cells.whole(name, text, accepted.start, accepted.stop - 1)
+
+    def stake(name: str, text: str) -> Decimal:
+        amount = cells.amount(name, text)
+        check_stake(amount)
+        return amount
 
     readers: dict[str, Callable[[str, str], Any]] = {
-        "length": whole,
-        "points": whole,
-        "deals": whole,
-        "stake": cells.amount,
+        "length": whole(LENGTHS),
+        "points": whole(POINTS),
+        "deals": whole(DEALS),
+        "stake": stake,
         "chance": lambda name, text: cells.real(name, text, 0, 1),
         "real_money": cells.yes_or_no,
         "kind": cells.kind,

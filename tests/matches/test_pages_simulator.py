@@ -182,6 +182,14 @@ def test_the_rule_that_a_value_breaks(name: str, value: str, says: str, client: 
     assert says in error_beside(get(client, "crowns-cup", **fields), name)
 
 
+def test_all_that_is_wrong_is_said_at_once(client: Client) -> None:
+    response = get(client, "crowns-cup", player1="Nobody", length="x", stake="0", chance="2", rating2="x")
+    for name in ("player1", "length", "stake", "chance", "rating2"):
+        assert error_beside(response, name), name
+    assert "5 fields need a look" in text_of(response)
+    assert error_beside(response, "length") == "Must be a whole number from 1 to 99."
+
+
 def test_a_money_game_needs_its_points(client: Client) -> None:
     fields = {"stake": "2.50", "kind": "table", "real_money": "yes"}
     assert "Give the points won" in error_beside(get(client, "crowns-cup", **fields), "points")
