@@ -6,6 +6,7 @@ from celery import shared_task
 from django.utils import timezone
 
 from matches import jobs, matchmaking, reports, tables
+from matches.imports import jobs as import_jobs
 from matches.inbox import mail, telling
 from matches.models import PairingRequest
 from matches.push import events, webhooks
@@ -22,6 +23,18 @@ def run_correction(job_id: int) -> None:
 def sweep_corrections() -> int:
     """Hand out again the corrections that a worker has lost, or that never reached one."""
     return jobs.sweep(timezone.now())
+
+
+@shared_task
+def run_import(import_id: int) -> None:
+    """Check or make an import that is too large for a web request."""
+    import_jobs.run(import_id)
+
+
+@shared_task
+def sweep_imports() -> int:
+    """Hand out again the imports that a worker has lost, or that never reached one."""
+    return import_jobs.sweep(timezone.now())
 
 
 @shared_task

@@ -60,6 +60,12 @@ app.conf.beat_schedule = {
         "schedule": crontab(minute="*/5"),
         "options": {"expires": 4 * 60},
     },
+    # The same for imports of files.
+    "sweep imports": {
+        "task": "matches.tasks.sweep_imports",
+        "schedule": crontab(),
+        "options": {"expires": 50},
+    },
     # Decay, and who is away: counted in whole days from each player's last match, so that any moment will do.
     # Hourly, because a player's day ends at any hour; at five past, when the hour's last results are in.
     "update standings": {

@@ -17,6 +17,7 @@ urlpatterns = [
     path("accounts/", include("allauth.urls")),
     path("i18n/setlang/", languages.switch, name="set_language"),
     path("api/v1/", include("ratings_site.api")),
+    path("", include("matches.exports.urls")),
     path("", include("players.urls")),
     path("", include("matches.urls")),
 ]

@@ -158,6 +158,7 @@ def import_rows(
             if attempt >= ATTEMPTS or getattr(error.__cause__, "sqlstate", None) not in {"23505", "40P01"}:
                 raise
         if record is not None and is_new:
+            # It went with the transaction.
             record.pk, record._state.adding = None, True
     raise AssertionError("the last attempt returns or raises")
 
@@ -187,11 +188,11 @@ class _Import:
     @transaction.atomic
     def run(self) -> Report:
         """Raises LateMatch where some row is late and the import does not expect it."""
+        self._begin_record()
         # With the history first: whoever rewrites it waits there, and not in the queue for the pool, where he would keep out all
         # who come after him.
         hold_history(self.pool.pk)
         self.pool = hold_pool(self.pool.pk, exclusive=self.late)
-        self._begin_record()
         report = Report(
             rows=len(self.rows.taken) + len(self.rows.refused),
             refused=self.rows.refused,
@@ -232,12 +233,14 @@ class _Import:
         return report
 
     def _begin_record(self) -> None:
-        """Raises NotWaiting."""
+        """Hold the import, before anything else, so that two workers make it one after the other. Raises NotWaiting."""
         if self.record is None or self.options.dry_run:
             return
         if self.record._state.adding:
             self.record.save()
-        elif not Import.objects.filter(pk=self.record.pk, status=Import.Status.IMPORTING).exists():
+            return
+        held = Import.objects.select_for_update(no_key=True, of=("self",)).filter(pk=self.record.pk).first()
+        if held is None or held.status != Import.Status.IMPORTING:
             raise NotWaiting
 
     def _end_record(self, report: Report) -> None:

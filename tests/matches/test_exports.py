@@ -79,7 +79,9 @@ def test_an_export_imported_into_an_empty_pool_gives_the_same_ratings(slug: str,
     assert numbers(again) == numbers(pool) and len(numbers(pool)) > 10
     first, second = everything(pool), everything(again)
     assert first["lines"] == second["lines"]
-    assert [rating[:3] for rating in first["ratings"].values()] == [rating[:3] for rating in second["ratings"].values()]
+    assert {one: rating[:3] for one, rating in first["ratings"].items()} == {
+        one: rating[:3] for one, rating in second["ratings"].items()
+    }
     assert dict(pool.matches.values_list("ended_at", "not_counted")) == dict(again.matches.values_list("ended_at", "not_counted"))
 
 
