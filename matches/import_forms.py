@@ -35,7 +35,7 @@ class FilesField(forms.FileField):
     widget = FilesInput
 
     def clean(self, data: Any, initial: Any = None) -> list[UploadedFile]:
-        files = data if isinstance(data, (list, tuple)) else [data]
+        files = (data if isinstance(data, (list, tuple)) else [data]) or [None]
         return [super(FilesField, self).clean(file, initial) for file in files]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls.converters import SlugConverter
 
-RESERVED = ("history", "matches", "messages", "points", "profile", "rating", "statement", "statistics", "vs")
+RESERVED = ("data", "history", "matches", "messages", "points", "profile", "rating", "statement", "statistics", "vs")
 """What stands in an address where the address of a pool could stand: the tabs of a window, and `vs` between two players."""
 
 

@@ -235,9 +235,8 @@ class ImportAdmin(PoolByPool, ReadOnlyAdmin):
 def _columns(form: SettingsForm) -> list[dict[str, Any]]:
     """For each heading of a list its field, and what stands below it in the first rows."""
     head: list[list[str]] = form.initial["head"]
-    below = (
-        {heading: [row[place] for row in head[1:] if place < len(row)] for place, heading in enumerate(head[0])} if head else {}
-    )
+    header = head[0] if head else []
+    below = {heading: [row[place] for row in head[1:] if place < len(row) and row[place]] for place, heading in enumerate(header)}
     return [
         {"field": form[f"column_{place}"], "heading": heading, "samples": below.get(heading, [])}
         for place, heading in enumerate(form.headings)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from django.contrib.auth.decorators import login_required
-from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -31,7 +30,10 @@ RECORDS = "records"
 def files(request: HttpRequest, reader: Player | None, pool_slug: str) -> HttpResponse:
     """What can be downloaded of a pool, and how to check it."""
     pools = all_pools()
-    pool = choose(pools, pool_slug)
+    return _page(request, reader, pools, choose(pools, pool_slug))
+
+
+def _page(request: HttpRequest, reader: Player | None, pools: list[Pool], pool: Pool, status: int = 200) -> HttpResponse:
     context = {
         "reader": reader,
         "pools": pools,
@@ -39,18 +41,19 @@ def files(request: HttpRequest, reader: Player | None, pool_slug: str) -> HttpRe
         "tables": [(what, table.label) for what, table in TABLES.items()],
         "may_check": may_check(pool, stakes_for(request.user, pool)),
     }
-    return render(request, "matches/files.html", context)
+    return render(request, "matches/files.html", context, status=status)
 
 
 @require_safe
 @page
 def file(request: HttpRequest, reader: Player | None, pool_slug: str, what: str, form: str) -> HttpResponseBase:
     """A table or the records of a pool, sent as it is read."""
-    pool = choose(all_pools(), pool_slug)
+    pools = all_pools()
+    pool = choose(pools, pool_slug)
     stakes = stakes_for(request.user, pool)
     if what == RECORDS and form == "jsonl":
         if not may_check(pool, stakes):
-            raise PermissionDenied(_("This pool shows its stakes to its players only, and its ratings follow from them."))
+            return _page(request, reader, pools, pool, status=403)  # it says why
         text = records(pool)
     elif what in TABLES and form in FORMATS:
         text = lines(TABLES[what], pool, form, stakes)

@@ -37,8 +37,9 @@ logger = logging.getLogger(__name__)
 MOST_BYTES = 20_000_000
 """Of an upload."""
 MOST_FILES = 500
-SMALL_BYTES, SMALL_POOL = 64_000, 20_000
-"""Bytes of an upload, and counted matches of its pool, up to which it is worked in the request: it may replay them all."""
+SMALL_LIST, SMALL_FILES, SMALL_POOL = 64_000, 1_000_000, 20_000
+"""Bytes of a list and of match files, and counted matches of a pool, up to which an upload is worked in the request: it
+may replay the whole pool. A match takes 40 bytes of a list, and thousands of a match file."""
 LOST = timedelta(minutes=5)
 HEAD_ROWS = 3
 MOST_REFUSED = 5000
@@ -159,7 +160,8 @@ def sweep(now: datetime) -> int:
 
 def _work(record: Import) -> None:
     """Work what is small at once, and send the rest to the workers."""
-    if record.size <= SMALL_BYTES and replay.count_matches(record.pool) <= SMALL_POOL:
+    small = SMALL_LIST if record.kind == Import.Kind.LIST else SMALL_FILES
+    if record.size <= small and replay.count_matches(record.pool) <= SMALL_POOL:
         run(record.pk)
         record.refresh_from_db()
     else:

@@ -101,6 +101,16 @@ class Report:
     examples: list[str] = field(default_factory=list)
 
     @property
+    def uncounted(self) -> int:
+        """How many of the rows added move no rating."""
+        return self.not_counted.total()
+
+    @property
+    def reasons(self) -> list[tuple[str, int]]:
+        """Why, and how many each. (A template asks a Counter for its `items` as for one of its keys.)"""
+        return self.not_counted.most_common()
+
+    @property
     def self_matches(self) -> int:
         """Refused rows in which a player meets himself."""
         return sum(row.is_self_match for row in self.refused)

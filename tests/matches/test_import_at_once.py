@@ -8,10 +8,12 @@ import pytest
 
 from matches.completion import complete_match
 from matches.entries import Entry
-from matches.imports import service
+from matches.imports import jobs, service
 from matches.imports.openings import import_openings
 from matches.imports.report import Report
 from matches.imports.service import Options, import_matches
+from matches.imports.transcripts.reading import NamedFile
+from matches.models import Import
 from players.models import Player
 from players.services import create_players, players_by_name
 from tests.building import NOW, at, people, pool_of, won
@@ -81,3 +83,21 @@ def test_an_import_among_results_that_come_in() -> None:
     assert [answer for answer in answers if isinstance(answer, Exception)] == []
     assert isinstance(answers[1], Report) and answers[1].added == 28
     assert_whole(pool, 40)
+
+
+def test_an_import_that_is_confirmed_and_worked_many_times_at_once_is_made_once() -> None:
+    pool = club()
+    record = jobs.begin(pool, [NamedFile("list.csv", LIST)], made_by=None)
+    record.options["skip_invalid"] = True
+    jobs.configure(record, record.options)
+    record.refresh_from_db()
+    token = jobs.token_of(record)
+    with mock.patch.object(jobs, "_work"):
+        answers = at_once([lambda: jobs.confirm(Import.objects.get(pk=record.pk), token) for _ in range(5)])
+    assert sorted(answers) == [False] * 4 + [True]
+    # Even where the lock in the cache is lost, the row lets one of them write.
+    with mock.patch.object(jobs.cache, "add", return_value=True):
+        assert at_once([lambda: jobs.run(record.pk) for _ in range(4)]) == [None] * 4
+    record.refresh_from_db()
+    assert record.status == Import.Status.DONE and record.matches.count() == 166
+    assert_whole(pool, 166)
