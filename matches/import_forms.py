@@ -110,7 +110,9 @@ class SettingsForm(forms.Form):
             del self.fields[name]
         if "kind" in self.fields:
             self.fields["kind"].choices = [("", _("as the file says")), *KIND_LABELS.items()]  # type: ignore[attr-defined]
-        self.headings = list(stored["columns"]) if is_list else []
+        # In the order of the file: a database keeps none within an object.
+        header = dict.fromkeys(stored["head"][0]) if is_list and stored["head"] else ()
+        self.headings = [heading for heading in header if heading in stored["columns"]]
         choices = [("", _("not used")), *((column, _column_label(column)) for column in COLUMNS)]
         for place, heading in enumerate(self.headings):
             self.fields[f"column_{place}"] = forms.ChoiceField(

@@ -324,7 +324,7 @@ def test_an_error_of_the_site_leaves_nothing_behind(client: Client, sent: list[i
     record = uploaded(client, ("list.csv", ROWS))
     tasks.run_import(record.pk)
     confirm(client, record)
-    with mock.patch("matches.imports.service.complete_matches", side_effect=ZeroDivisionError):
+    with mock.patch("matches.imports.service.complete_in_order", side_effect=ZeroDivisionError):
         tasks.run_import(record.pk)
     assert fresh(record).status == Status.FAILED and "The site made an error" in record.error
     assert not Match.objects.exists() and not Player.objects.exists()
