@@ -221,22 +221,23 @@ def _order(row: Waiting, wanted: Wanted, own: Strength | None) -> tuple[Any, ...
 
 def own_business(pool: Pool, reader: Player) -> Own:
     """Five queries at most."""
-    status = Table.Status
     concerning = (
-        Table.objects.filter(Q(seats__player=reader) | Q(invited=reader) | Q(rematch_of__participants__player=reader), pool=pool)
-        .filter(status=status.WAITING)
+        Table.objects.filter(Q(seats__player=reader) | Q(invited=reader) | Q(rematch_of__participants__player=reader))
+        .filter(status=Table.Status.WAITING)
         .select_related("host", "invited", "pool")
         .prefetch_related("seats__player", "rematch_of__participants__player")
         .distinct()
     )
     seat, offers, asked = None, [], []
     for table in concerning:
-        if table.kind == Kind.TABLE:
+        if all(taken.player_id != reader.pk for taken in table.seats.all()):
+            asked.append(table)  # of any pool: he might not look there
+        elif table.pool_id != pool.pk:
+            continue
+        elif table.kind == Kind.TABLE:
             seat = table
-        elif any(taken.player_id == reader.pk for taken in table.seats.all()):
-            offers.append(table)
         else:
-            asked.append(table)
+            offers.append(table)
     return Own(
         seat=seat,
         offers=tuple(offers),

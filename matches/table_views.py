@@ -261,7 +261,7 @@ def _challenge_page(
         "invited": invited,
         "form": form,
         "why_not": why_not_counted(pool, usual(Kind.CHALLENGE)),
-        "possible": pool.rating_system.seats == 2 and reader != invited and invited.anonymised_at is None,
+        "possible": pool.rating_system.seats == 2 and reader != invited and invited.user_id is not None,
     }
     return render(request, "matches/challenge.html", context, status=status)
 
@@ -273,6 +273,8 @@ def _challenge(request: HttpRequest, reader: Player, pool_slug: str, slug: str) 
     form = TermsForm(pool, request.POST)
     if not form.is_valid():
         return _challenge_page(request, reader, pool, invited, form, status=400)
+    if invited.user_id is None:
+        raise ValidationError(_("This player has no login here, and could not answer."))
     return redirect(tables.challenge(pool, reader, invited, form.terms()))
 
 

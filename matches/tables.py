@@ -25,6 +25,8 @@ from django.utils.translation import gettext as _
 from matches.admission import strengths_of, why_not
 from matches.completion import save_open
 from matches.entries import check_terms
+from matches.inbox.models import Message
+from matches.inbox.telling import tell
 from matches.lobbies import lobby_of, touch
 from matches.models import Match, PairingRequest, Participant, Table, TableSeat, terms_of
 from players.locks import hold_players, require_transaction
@@ -151,8 +153,22 @@ def _open(pool: Pool, host: Player, terms: Result, kind: Kind, now: datetime | N
     with refusing_a_second():
         table = Table.objects.create(pool=pool, host=host, kind=kind.value, opened_at=now, changed_at=now, **agreed, **fields)
         _seat(table, host, 1, now).save()
+    asked = _asked(table)
+    if asked:
+        details = {"table": table.pk, "kind": table.kind}
+        tell(asked, Message.Kind.ASKED, f"table {table.pk}", pool, now=now, details=dict.fromkeys(asked, details))
     _touch(table)
     return table
+
+
+def _asked(table: Table) -> list[int]:
+    """Whom a challenge or a rematch asks, by id."""
+    if table.kind == Kind.CHALLENGE and table.invited_id is not None:
+        return [table.invited_id]
+    if table.kind == Kind.REMATCH:
+        others = Participant.objects.filter(match=table.rematch_of_id).exclude(player=table.host_id)
+        return list(others.order_by("player").values_list("player_id", flat=True))
+    return []
 
 
 def already(constraint: str) -> ValidationError:

@@ -21,6 +21,7 @@ class Message(models.Model):
         ANSWERED = "answered", _("an appeal is answered")
         REVISED = "revised", _("your rating was revised")
         DECAY = "decay", _("your standing is about to fall")
+        ASKED = "asked", _("somebody wants to play with you")
 
     class Mail(models.TextChoices):
         WAITS = "waits", _("to be sent")

@@ -25,6 +25,7 @@ def subject(message: Message) -> str:
         Kind.ANSWERED: _("%(pool)s: your appeal in match %(match)s is answered"),
         Kind.REVISED: _("%(pool)s: your rating was revised"),
         Kind.DECAY: _("%(pool)s: your standing is about to fall"),
+        Kind.ASKED: _("%(pool)s: you are asked for a rematch") if is_rematch(message) else _("%(pool)s: you are challenged"),
     }[Kind(message.kind)] % names
 
 
@@ -43,6 +44,8 @@ def text(message: Message) -> str:
         return _("An organiser has decided. The match’s page shows the result and what it moved.")
     if message.kind == Kind.ANSWERED:
         return _("The match’s page shows what the organiser answered.")
+    if message.kind == Kind.ASKED:
+        return _("The page of the table says by whom and on which terms. Accept there, or decline.")
     if message.kind == Kind.REVISED:
         said = {
             "before": format_rating(details["before"], message.pool.shown_decimals),
@@ -54,6 +57,10 @@ def text(message: Message) -> str:
     return _("From %(when)s on each day away costs %(points)s points of standing. One rated match stops it.") % said
 
 
+def is_rematch(message: Message) -> bool:
+    return bool(message.details.get("kind") == "rematch")
+
+
 def moment(written: str) -> str:
     """A stored instant in the reader's zone and language."""
     return date_format(timezone.localtime(datetime.fromisoformat(written)), "DATETIME_FORMAT")
@@ -61,6 +68,8 @@ def moment(written: str) -> str:
 
 def address(message: Message) -> str:
     """The path of the page where the reader sees it for himself."""
+    if message.kind == Kind.ASKED:
+        return reverse("table", args=[message.details["table"]])
     if message.match_id is not None:
         return reverse("match", args=[message.match_id])
     return reverse("cashier_pool", args=[message.pool.slug])

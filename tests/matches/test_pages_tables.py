@@ -309,6 +309,32 @@ def test_a_player_gets_up() -> None:
     assert vera.table_seats.exists()
 
 
+def test_who_is_asked_is_told_in_every_lobby_and_by_a_message() -> None:
+    vera, didrik = people(2)
+    one, two = login_of(vera), login_of(didrik)
+    assert 'href="/lobby/fibs/challenge/player-2/"' in one.get("/players/player-2/fibs/").content.decode()
+    one.post("/lobby/fibs/challenge/player-2/", {"length": "5"})
+    table = Table.objects.get()
+    assert "Player 1 challenges you. FIBS · to 5 points" in text_of(two.get("/lobby/tics/"))
+    page = two.get("/cashier/messages/")
+    assert "FIBS: you are challenged" in text_of(page)
+    message = didrik.messages.get()
+    assert two.post(f"/cashier/messages/{message.pk}/")["Location"] == f"/tables/{table.pk}/"
+    [match] = complete(pool_of("tics"), won(vera, didrik, NOW, length=None))
+    one.post(f"/matches/{match.pk}/rematch/")
+    assert "TICS: you are asked for a rematch" in text_of(two.get("/cashier/messages/"))
+    assert not vera.messages.filter(kind="asked").exists()
+
+
+def test_who_has_no_login_is_not_challenged() -> None:
+    vera, inger = people(2)
+    reader, why = login_of(vera), "This player has no login here, and could not answer."
+    assert why in text_of(reader.get("/lobby/fibs/challenge/player-2/"))
+    assert why in text_of(reader.post("/lobby/fibs/challenge/player-2/", {"length": "5"}, follow=True))
+    assert "/challenge/" not in reader.get("/players/player-2/fibs/").content.decode()
+    assert not Table.objects.exists() and not inger.challenges.exists()
+
+
 # --- What nobody can do ---
 
 ACTS = (
@@ -376,7 +402,7 @@ def test_acts_are_posts_of_a_player_with_a_token(act: str) -> None:
     ],
 )
 def test_terms_that_make_no_sense_are_refused_beside_their_field(act: str, field: str, value: str) -> None:
-    reader = login_of(people(2)[0])
+    reader, _ = map(login_of, people(2))
     terms = {"length": "5", "stake": "10", "real_money": "real", field: value}
     response = reader.post(f"/lobby/crowns-cup/{act}/", terms)
     assert response.status_code == 400 and f'id="id_{field}_error"' in response.content.decode()
