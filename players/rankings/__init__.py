@@ -10,7 +10,7 @@ writes, and a worker rebuilds it where it is missing or wrong. Without it, or wh
 from players.rankings.filling import Busy, changed, is_right, rebuild
 from players.rankings.filtering import Criteria, Filtered, Key, filtered, key_of, marked
 from players.rankings.listing import Bin, Listing, Place, Ranked, tier_of
-from players.rankings.reads import count, distribution, neighbours, page, place, rows, sizes
+from players.rankings.reads import above, count, distribution, neighbours, page, place, rows, sizes
 from players.rankings.sql import listed, ranked
 from players.rankings.store import Unavailable
 
@@ -24,6 +24,7 @@ __all__ = [
     "Place",
     "Ranked",
     "Unavailable",
+    "above",
     "changed",
     "count",
     "distribution",

@@ -78,6 +78,13 @@ def prose(html: str) -> str:
     return text_of(re.sub(r'<dl class="parameters">.*?</dl>', "", html, flags=re.DOTALL))
 
 
+def words(html: str) -> str:
+    """What is said in sentences alone: without tables, examples, the picture and the list of all parameters."""
+    for tag in ("table", "details", "svg", "dl"):
+        html = re.sub(rf"<{tag}\b.*?</{tag}>", "", html, flags=re.DOTALL)
+    return text_of(html)
+
+
 @pytest.mark.parametrize(("key", "change"), CASES, ids=str)
 def test_another_parameter_is_another_page(key: str, change: dict[str, Any], client: Client) -> None:
     slug = POOLS[key]
@@ -89,7 +96,9 @@ def test_another_parameter_is_another_page(key: str, change: dict[str, Any], cli
     pool.full_clean()
     pool.save()
     after = page(client, slug)
-    assert prose(after) != prose(before)
+    # What each number of deals is worth stands in a table.
+    told = prose if "deal_steps" in change else words
+    assert told(after) != told(before)
     listed = [text_of(re.search(r'<dl class="parameters">.*?</dl>', html, flags=re.DOTALL)[0]) for html in (before, after)]  # type: ignore[index]
     assert listed[0] != listed[1]
 

@@ -519,3 +519,24 @@ def test_completions_decay_rebuilds_and_pages_at_once(server: store.Store, asked
     stored = Rating.objects.filter(pool=pool, matches__gt=0).order_by(*sql.ORDER).values_list("player_id", "rank_points")
     assert in_redis(server, pool) == list(stored)
     assert Player.objects.count() == 30
+
+
+# --- With lines left out ---
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("seed", range(4))
+def test_the_ranks_of_some_are_the_same_by_redis_and_by_sql(seed: int) -> None:
+    pool = pool_of("fibs")
+    ratings = fill(pool, random_set(seed, 90))
+    rankings.rebuild(pool)
+    ordered = plain_order(ratings)
+    points = sorted({rating.rank_points for rating in ordered[:: 1 + seed]}, reverse=True)
+    above = [sum(other.rank_points > own for other in ordered) for own in points]
+    assert cached.above(pool, points) == sql.above(pool, points) == rankings.above(pool, points) == above
+    # The rows come from the database, the ranks from Redis: one query.
+    with CaptureQueriesContext(connection) as queries:
+        found = rankings.filtered(pool, [], rankings.Criteria(name="9"), size=50, long=False)
+    assert len(queries) == 1 and found.rows
+    for row in found.rows:
+        assert row.rank == 1 + sum(other.rank_points > row.rating.rank_points for other in ordered)
