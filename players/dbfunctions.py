@@ -38,7 +38,8 @@ class ElapsedDays(Func):
         super().__init__(Value(now, DateTimeField()), since, **extra)
 
     def as_postgresql(self, compiler: Any, connection: Any, **extra: Any) -> Any:
-        template = "GREATEST(0, FLOOR(EXTRACT(EPOCH FROM (%(expressions)s)) / 86400))::double precision"
+        # Between two instants PostgreSQL counts whole days of 24 hours, and then the rest, towards zero.
+        template = "GREATEST(0, DATE_PART('day', %(expressions)s))"
         return self.as_sql(compiler, connection, template=template, arg_joiner=" - ", **extra)
 
     def as_sqlite(self, compiler: Any, connection: Any, **extra: Any) -> Any:

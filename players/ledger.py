@@ -330,16 +330,16 @@ def _update_some(pool_id: int, after: int, now: datetime) -> tuple[int, int | No
         )
     fresh = Greatest(Value(rule.floor), decayed, output_field=FloatField())
     stale = some.annotate(fresh=fresh).exclude(standing=F("fresh")).select_for_update(no_key=True, skip_locked=True)
-    told = list(stale.values_list("pk", "player_id", "standing", "fresh").order_by("player_id"))
+    told = list(rows.stream(stale.values_list("pk", "player_id", "standing", "fresh").order_by("player_id")))
     if not told:
         return 0, last
     # By their ids: the condition might find one more by now, which a completion held a moment ago.
-    locked = Rating.objects.filter(Among("pk", [pk for pk, *_ in told]))
+    locked = Rating.objects.filter(Among("pk", [row[0] for row in told]))
     moved = locked.update(
         version=F("version") + 1, standing=fresh, standing_at=now, rank_points=RankPoints(fresh, pool.shown_decimals)
     )
     rankings.changed(locked.iterator())
-    standings_moved.send(sender=Rating, pool=pool, moved=[change for _, *change in told], now=now)
+    standings_moved.send(sender=Rating, pool=pool, moved=[row[1:] for row in told], now=now)
     return moved, last
 
 
