@@ -270,7 +270,7 @@ class RakeBand(models.Model):
     )
     length_to = models.PositiveSmallIntegerField(_("lengths to"), null=True, blank=True, validators=ONE_LENGTH)
     example = models.BooleanField(
-        _("example"), default=False, help_text=_("Said wherever the rake is shown. Switch it off for figures of your own.")
+        _("example"), default=False, help_text=_("Said with the rules of the pool. Switch it off for figures of your own.")
     )
 
     class Meta:

@@ -37,6 +37,9 @@ class RakeBandForm(OfPoolForm):
         model = RakeBand
         fields = ("difference", "percent", "minimum", "cap", "length_from", "length_to", "example")
         localized_fields = ("percent", "minimum", "cap")
+        widgets = {name: forms.TextInput(attrs={"inputmode": "decimal", "size": 7}) for name in ("percent", "minimum", "cap")} | {
+            name: forms.NumberInput(attrs={"size": 3}) for name in ("length_from", "length_to")
+        }
 
     def clean(self) -> dict[str, Any]:
         values = super().clean() or self.cleaned_data

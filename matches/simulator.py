@@ -16,6 +16,7 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
 from matches.imports import cells
+from matches.rake import bands_of, rake_for
 from players import wording
 from players.formatting import format_number, format_plain, format_rating, shown
 from players.models import Player, Pool, Rating
@@ -111,7 +112,8 @@ class Standing:
 class Simulation:
     """The form, and what comes of it. `why_not` says why such a match would not count; the sums are then those of one that does.
 
-    `link` is the address with the ratings as numbers, so that it shows the same for ever.
+    `link` is the address with the ratings as numbers, so that it shows the same for ever. `rake` is what each player would pay,
+    in euros, None where none is taken.
     """
 
     seats: tuple[SeatFields, ...]
@@ -121,6 +123,8 @@ class Simulation:
     endings: tuple[Ending, ...] = ()
     standings: tuple[Standing, ...] = ()
     link: str = ""
+    rake: Decimal | None = None
+    rake_is_example: bool = False
 
     @property
     def fields(self) -> Iterator[Field]:
@@ -134,7 +138,8 @@ class Simulation:
 
 
 def simulation(pool: Pool, query: Mapping[str, str], reader: Player | None) -> Simulation:
-    """Read the fields and reckon. At most three queries: the named players, their ratings, and names like one that is unknown.
+    """Read the fields and reckon. At most four queries: the named players, their ratings, names like one that is
+    unknown, and the bands of the rake.
 
     `query` holds strings, by the names of the fields; without any of them the page shows an example.
     """
@@ -325,12 +330,28 @@ def _reckon(pool: Pool, system: RatingSystem, page: Simulation, terms: Result) -
                 one.error = _beside(refused)
         return
     page.link = _link(page, seats)
+    _take_rake(pool, system, page, terms, seats)
     titles = [seat.title for seat in page.seats]
     if "places" in system.uses:
         page.standings = tuple(_standing(pool, system, several, seats, titles, number) for number in range(len(seats)))
     else:
         page.expected = tuple(zip(titles, several[0].rated.expected, strict=True))
         page.endings = tuple(_ending(pool, way, seats, titles) for way in several)
+
+
+def _take_rake(pool: Pool, system: RatingSystem, page: Simulation, terms: Result, seats: Sequence[Seat]) -> None:
+    if "stake" not in system.uses or not terms.real_money:
+        return
+    bands = bands_of(pool)
+    page.rake_is_example = any(band.example for band in bands)
+    page.rake = rake_for(
+        bands,
+        ratings=[seat.rating for seat in seats],
+        length=terms.length,
+        stake=terms.stake,
+        points=terms.points,
+        real_money=terms.real_money,
+    )
 
 
 def _why_not(system: RatingSystem, terms: Result) -> str:

@@ -25,7 +25,7 @@ from matches.models import Appeal, Evaluation, Match, Participant, Report
 from matches.queue_forms import AnswerForm, DecisionForm, EvaluationForm
 from matches.report_page import versions_of
 from matches.report_words import denial, told_in_words
-from matches.reports import ReportDenied, told_of
+from matches.reports import ReportDenied, other_version, told_of
 from players.admin import ReadOnlyAdmin, in_own_zone
 from players.permissions import CORRECT
 from players.staff import PoolByPool, may_here, pools_in_reach
@@ -105,6 +105,14 @@ class ReportAdmin(OfMatches):
     def said(self, report: Report) -> str:
         return told_in_words(report.match, list(report.match.participants.all()), told_of(report))
 
+    @staticmethod
+    def said_otherwise(report: Report) -> str:
+        """What he says who disputes it; "" where nobody does."""
+        other = other_version(report)
+        if other is None or report.state != State.DISPUTED:
+            return ""
+        return told_in_words(report.match, list(report.match.participants.all()), other)
+
     def page_of(self, request: HttpRequest, row: Report) -> HttpResponse:
         return HttpResponseRedirect(reverse("admin:matches_report_settle", args=[row.match_id]))
 
@@ -116,7 +124,7 @@ class ReportAdmin(OfMatches):
         if not may_here(request, CORRECT):
             raise PermissionDenied
         pools = pools_in_reach(request, CORRECT)
-        shown = [(report, self.said(report)) for report in waiting_reports(pools)]
+        shown = [(report, self.said(report), self.said_otherwise(report)) for report in waiting_reports(pools)]
         context = self.context(
             request,
             _("What waits for an organiser"),

@@ -40,7 +40,7 @@ class Migration(migrations.Migration):
                 ('cap', models.DecimalField(blank=True, decimal_places=2, help_text='Euros. Empty: without one.', max_digits=12, null=True, validators=[django.core.validators.MinValueValidator(0)], verbose_name='cap')),
                 ('length_from', models.PositiveSmallIntegerField(blank=True, help_text='Empty: for money games, and for all lengths without bands of their own.', null=True, validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(99)], verbose_name='lengths from')),
                 ('length_to', models.PositiveSmallIntegerField(blank=True, null=True, validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(99)], verbose_name='lengths to')),
-                ('example', models.BooleanField(default=False, help_text='Said wherever the rake is shown. Switch it off for figures of your own.', verbose_name='example')),
+                ('example', models.BooleanField(default=False, help_text="Said with the rules of the pool. Switch it off for figures of your own.", verbose_name='example')),
             ],
             options={
                 'verbose_name': 'rake band',

@@ -70,6 +70,7 @@ def test_the_queue_shows_what_waits_in_his_pools(client: Client) -> None:
     reports.report(match_id=quiet.pk, player=players[0], told=FIRST_WON)
     text = text_of(client.get(QUEUE))
     assert "Disputes (1)" in text and "Broken off, to be evaluated (1)" in text and "Appeals (1)" in text
+    assert "Player 1 won against Player 2, match to 5" in text and "against: Player 2 won against Player 1" in text
     assert f"#{match.pk}" in text and f"#{off.pk}" in text and "The cube was mine" in text
     assert f"#{other.pk} " not in text and f"#{quiet.pk} " not in text
     client.force_login(staff("change_match", name="everywhere"))

@@ -151,7 +151,7 @@ def test_a_report_is_changed_and_withdrawn() -> None:
     assert one.post(page(match), {**values, "outcome": "won_1"}).status_code == 409
     assert one.post(f"/reports/{second.pk}/withdraw/").status_code == 302 and live(match) is None
     assert two.post(f"/reports/{second.pk}/confirm/").status_code == 409
-    assert "How did it end?" in text_of(two.get(page(match)))
+    assert "Report the result How it ended" in text_of(two.get(page(match)))
 
 
 def test_broken_off_evaluated_and_appealed() -> None:

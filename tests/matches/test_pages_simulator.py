@@ -13,7 +13,7 @@ from django.db import transaction
 from django.test import Client
 
 from matches.merging import merge
-from matches.models import Match
+from matches.models import Match, RakeBand
 from players.formatting import format_change
 from players.ledger import Opening, set_openings
 from players.models import Player, Pool, Rating
@@ -281,3 +281,13 @@ def test_the_number_of_queries_is_fixed(client: Client) -> None:
         for slug, fields in (("fibs", two), ("freewhist", four), ("fibs", unknown))
     ]
     assert counts[0] == counts[1] <= 4 and counts[2] <= 5
+
+
+def test_the_rake_is_shown_where_there_is_one(client: Client) -> None:
+    pool = pool_of("crowns-cup")
+    address = f"/simulator/{pool.slug}/?rating1=1650&rating2=1500&length=5&stake=10&real_money="
+    text = text_of(client.get(f"{address}yes"))
+    assert "Rake: €0.30 for each player. The figures of the rake are an example." in text
+    assert "Rake" not in text_of(client.get(f"{address}no"))
+    RakeBand.objects.all().delete()
+    assert "Rake" not in text_of(client.get(f"{address}yes"))
