@@ -10,6 +10,7 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
+from django.db import connection
 from django.db.models import (
     BigIntegerField,
     BooleanField,
@@ -94,15 +95,10 @@ class Stretch(Func):
         self.bounds = list(bounds)
         super().__init__(instant, **extra)
 
-    def as_postgresql(self, compiler: Any, connection: Any, **extra: Any) -> Any:
+    def as_sql(self, compiler: Any, connection: Any, **extra: Any) -> Any:  # type: ignore[override]
         sql, params = compiler.compile(self.get_source_expressions()[0])
-        return f"width_bucket({sql}, %s::timestamptz[])", (*params, self.bounds)
-
-    def as_sqlite(self, compiler: Any, connection: Any, **extra: Any) -> Any:
-        # SQLite keeps instants as texts, in UTC, which are in the order of the instants.
-        sql, params = compiler.compile(self.get_source_expressions()[0])
-        texts = "|".join(connection.ops.adapt_datetimefield_value(bound) for bound in self.bounds)
-        return f"{SQLITE_STRETCH}({sql}, %s)", (*params, texts)
+        function, bounds = stretch_sql(sql, self.bounds)
+        return function, (*params, *bounds)
 
     def __repr__(self) -> str:
         return f"Stretch({self.get_source_expressions()[0]!r}, {len(self.bounds)} bounds)"
@@ -110,6 +106,16 @@ class Stretch(Func):
     @property
     def identity(self) -> Any:
         return (*super().identity, tuple(self.bounds))
+
+
+def stretch_sql(instant: str, bounds: Sequence[datetime]) -> tuple[str, tuple[Any, ...]]:
+    """The number of the stretch of an instant, given as SQL, with the parameters that follow those of the instant."""
+    if connection.vendor == "postgresql":
+        return f"width_bucket({instant}, %s::timestamptz[])", (list(bounds),)
+    # SQLite keeps instants as texts, in UTC, which are in the order of the instants.
+    return f"{SQLITE_STRETCH}({instant}, %s)", (
+        "|".join(str(connection.ops.adapt_datetimefield_value(bound)) for bound in bounds),
+    )
 
 
 def stretch(instant: str, bounds: str) -> int:

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from datetime import UTC, date, datetime, timedelta
 from itertools import groupby
 from typing import Any
 
-from django.db.models import Case, Count, F, IntegerField, Min, Q, QuerySet, Subquery, When, Window
-from django.db.models.functions import FirstValue, RowNumber
+from django.db.models import Window
+from django.db.models.functions import RowNumber
 from django.utils import timezone
 
-from players.dbfunctions import Stretch
 from players.formatting import is_provisional
 from players.graph import Beside
-from players.models import Pool, PublishedChange, Rating, RatingChange
-from players.pages.history import ORDER
+from players.models import Pool, PublishedChange, Rating
 from players.pages.reader import day_of
+from players.pages.step_rows import MOST_POINTS, StepRow, step_rows
 from players.standings import StandingRule, elapsed_days, standing
 
-MOST_POINTS = 400
 MOST_NOTES = 5
 RANGES: dict[str, int | None] = {"month": 30, "year": 365, "all": None}
 """The days that the graph can show."""
@@ -87,26 +85,6 @@ def usual_range(rating: Rating, now: datetime) -> str:
     return "year" if last is not None and now - last < timedelta(days=365) else "all"
 
 
-def _begins(day: date, zone: tzinfo) -> datetime:
-    return datetime.combine(day, time.min, zone).astimezone(UTC)
-
-
-def _on_or_after(day: date) -> Q:
-    """Matches of the reader's day and later ones; one known only by its date has that date."""
-    return Q(timed=True, ended_at__gte=_begins(day, timezone.get_current_timezone())) | Q(
-        timed=False, ended_at__gte=_begins(day, UTC)
-    )
-
-
-def lines_since(rating: Rating, first: date | None) -> QuerySet[RatingChange]:
-    """The counted matches from the reader's day `first` on, all of them for None, in the order of rating."""
-    lines = RatingChange.objects.filter(rating=rating).order_by(*ORDER)
-    if first is None:
-        return lines
-    # By index, and a day more than needed: no zone is further from UTC.
-    return lines.filter(_on_or_after(first), ended_at__gte=_begins(first, UTC) - timedelta(days=1))
-
-
 def of_rating(rating: Rating, pool: Pool, chosen: str, now: datetime, *, axis: str = TIME) -> Progress:
     """The rating over one of RANGES, up to now. One query.
 
@@ -118,7 +96,7 @@ def of_rating(rating: Rating, pool: Pool, chosen: str, now: datetime, *, axis: s
     first = None if days is None else today - timedelta(days=days - 1)
     # For the stretches of time only: a day that is not after the first match, whatever the zone.
     begins = first or (began.astimezone(UTC).date() - timedelta(days=1) if began else today)
-    rows = _rows(rating, first, begins, today, axis)
+    rows = step_rows(rating, first, _edges(begins, today) if axis == TIME else None)
     if not rows:
         return _nothing(rating, pool, first or today, today, axis)
     days_of = [day_of(row.ended_at, row.timed) for row in rows]
@@ -139,7 +117,7 @@ def of_rating(rating: Rating, pool: Pool, chosen: str, now: datetime, *, axis: s
         last=last,
         span=float((last - first_day).days + 1 if axis == TIME else total),
         first_number=rating.matches - total + 1,
-        previous=rows[0].previous if first is not None else None,
+        previous=rows[0].previous,
         peak=next((index for index, step in enumerate(steps) if step.match_id == rating.peak_match_id), None),
     )
 
@@ -160,52 +138,14 @@ def _nothing(rating: Rating, pool: Pool, first: date, today: date, axis: str) ->
     )
 
 
-def _rows(rating: Rating, first: date | None, begins: date, today: date, axis: str) -> list[Any]:
-    """The lines that are steps, in the order of rating."""
-    lines = lines_since(rating, first).annotate(
-        total=Window(Count("*")),
-        number=Window(RowNumber(), order_by=ORDER),
-        start=Window(FirstValue("before"), order_by=ORDER),
-        start_experience=Window(FirstValue("experience_before"), order_by=ORDER),
-    )
-    names = ["ended_at", "timed", "match_id", "change", "after", "experience_after", "number", "total", "start"]
-    names.append("start_experience")
-    if first is not None:
-        earlier = RatingChange.objects.filter(~_on_or_after(first), rating=rating).order_by("-ended_at")
-        lines = lines.annotate(previous=Subquery(earlier.values("ended_at")[:1]))
-        names.append("previous")
-    if axis == MATCHES:
-        # Of the matches in each of MOST_POINTS equal parts the last one.
-        parts = (F("number") * MOST_POINTS / F("total"), (F("number") - 1) * MOST_POINTS / F("total"))
-        lines = lines.annotate(part=parts[0], part_before=parts[1])
-        is_step = ~Q(part=F("part_before"))
-    else:
-        stretch = _stretch(begins, today)
-        newest_first = [f"-{name}" for name in ORDER]
-        lines = lines.annotate(
-            rest=Window(RowNumber(), partition_by=[stretch], order_by=newest_first),
-            begun=Window(Min("ended_at"), partition_by=[stretch]),
-        )
-        names.append("begun")
-        is_step = Q(rest=1)
-    kept = lines.filter(Q(total__lte=MOST_POINTS) | is_step | Q(match_id=rating.peak_match_id))
-    return list(kept.values_list(*names, named=True))
-
-
-def _stretch(begins: date, today: date) -> Case:
-    """The number of the stretch of whole days that a match is in, of at most MOST_POINTS."""
+def _edges(begins: date, today: date) -> list[date]:
+    """The days that begin a stretch of whole days, of which there are at most MOST_POINTS; without the first."""
     days = -(-((today - begins).days + 1) // MOST_POINTS)
-    edges = [begins + timedelta(offset) for offset in range(days, (today - begins).days + 1, days)]
-    zone = timezone.get_current_timezone()
-    return Case(
-        When(timed=True, then=Stretch(F("ended_at"), [_begins(day, zone) for day in edges])),
-        default=Stretch(F("ended_at"), [_begins(day, UTC) for day in edges]),
-        output_field=IntegerField(),
-    )
+    return [begins + timedelta(offset) for offset in range(days, (today - begins).days + 1, days)]
 
 
 def _steps(
-    rating: Rating, rows: Sequence[Any], days_of: Sequence[date], first: date, axis: str, below: int | None
+    rating: Rating, rows: Sequence[StepRow], days_of: Sequence[date], first: date, axis: str, below: int | None
 ) -> Iterator[Step]:
     total = rows[0].total
     before, value = 0, rows[0].start
