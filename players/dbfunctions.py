@@ -97,8 +97,8 @@ class Stretch(Func):
 
     def as_sql(self, compiler: Any, connection: Any, **extra: Any) -> Any:  # type: ignore[override]
         sql, params = compiler.compile(self.get_source_expressions()[0])
-        function, bounds = stretch_sql(sql, self.bounds)
-        return function, (*params, *bounds)
+        function, bounds = stretch_sql(sql, bounds_text(self.bounds))
+        return function, (*params, bounds)
 
     def __repr__(self) -> str:
         return f"Stretch({self.get_source_expressions()[0]!r}, {len(self.bounds)} bounds)"
@@ -108,14 +108,18 @@ class Stretch(Func):
         return (*super().identity, tuple(self.bounds))
 
 
-def stretch_sql(instant: str, bounds: Sequence[datetime]) -> tuple[str, tuple[Any, ...]]:
-    """The number of the stretch of an instant, given as SQL, with the parameters that follow those of the instant."""
+def stretch_sql(instant: str, bounds: str) -> tuple[str, str]:
+    """The number of the stretch of an instant, given as SQL, with the parameter that follows those of the instant: `bounds_text`
+    as the database reads it."""
     if connection.vendor == "postgresql":
-        return f"width_bucket({instant}, %s::timestamptz[])", (list(bounds),)
-    # SQLite keeps instants as texts, in UTC, which are in the order of the instants.
-    return f"{SQLITE_STRETCH}({instant}, %s)", (
-        "|".join(str(connection.ops.adapt_datetimefield_value(bound)) for bound in bounds),
-    )
+        return f"width_bucket({instant}, %s::timestamptz[])", "{" + bounds.replace("|", ",") + "}"
+    # SQLite keeps instants as texts without their zone, UTC, in the order of time.
+    return f"{SQLITE_STRETCH}({instant}, %s)", bounds.replace("+00", "")
+
+
+def bounds_text(bounds: Iterable[datetime]) -> str:
+    """Instants of UTC in one text, for `stretch_sql`."""
+    return "|".join(f"{bound:%Y-%m-%d %H:%M:%S}+00" for bound in bounds)
 
 
 def stretch(instant: str, bounds: str) -> int:

@@ -16,7 +16,7 @@ from players.formatting import is_provisional
 from players.graph import Beside
 from players.models import Pool, PublishedChange, Rating
 from players.pages.reader import day_of
-from players.pages.step_rows import MOST_POINTS, StepRow, step_rows
+from players.pages.step_rows import MOST_POINTS, Edges, StepRow, step_rows
 from players.standings import StandingRule, elapsed_days, standing
 
 MOST_NOTES = 5
@@ -138,10 +138,10 @@ def _nothing(rating: Rating, pool: Pool, first: date, today: date, axis: str) ->
     )
 
 
-def _edges(begins: date, today: date) -> list[date]:
+def _edges(begins: date, today: date) -> Edges:
     """The days that begin a stretch of whole days, of which there are at most MOST_POINTS; without the first."""
     days = -(-((today - begins).days + 1) // MOST_POINTS)
-    return [begins + timedelta(offset) for offset in range(days, (today - begins).days + 1, days)]
+    return Edges(begins + timedelta(days), days, (today - begins).days // days)
 
 
 def _steps(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from typing import Any
 
-from django.db.models import Case, Count, F, FilteredRelation, IntegerField, Q, QuerySet, Sum, When
+from django.db.models import Case, Count, F, FilteredRelation, IntegerField, Max, Q, QuerySet, Sum, When
 from django.db.models.functions import Floor
 from django.utils import timezone
 
@@ -116,14 +116,15 @@ def statistics(player: Player, pool: Pool, rating: Rating, today: date) -> Stati
     """The statistics of a player with a counted match in the pool. Five queries. The rating comes with `began`."""
     in_places = "places" in pool.rating_system.uses
     lengths, periods = _by_length_and_period(player, pool, rating, today)
+    bands, best = _bands(player, pool)
     return Statistics(
         in_places=in_places,
         total=sum((tally for _, tally in lengths), Tally()),
         lengths=lengths,
         periods=periods,
-        bands=_bands(player, pool),
+        bands=bands,
         opponents=_opponents(player, pool),
-        best_win=_best_win(player, pool),
+        best_win=_best_win(player, pool, best),
         streaks=streaks(_scores(player, pool)),
     )
 
@@ -210,10 +211,13 @@ def _period(days: Sequence[date]) -> Case:
     return Case(When(match__timed=True, then=Stretch(ended, local)), default=Stretch(ended, utc), output_field=IntegerField())
 
 
-def _bands(player: Player, pool: Pool) -> tuple[tuple[Band, Tally], ...]:
+def _bands(player: Player, pool: Pool) -> tuple[tuple[tuple[Band, Tally], ...], float | None]:
+    """The bands, and the rating of the strongest opponent beaten, before the match."""
     fine = pairs(player).filter(match__pool=pool).annotate(band=Floor(F("line__before") / float(FINEST_BAND)))
-    rows = {int(row["band"]): tally_of(row) for row in fine.order_by().values("band").annotate(**OF_PAIRS)}
-    return widened(rows)
+    best = Max("line__before", filter=AHEAD)
+    rows = list(fine.order_by().values("band").annotate(**OF_PAIRS, best=best))
+    beaten = [row["best"] for row in rows if row["best"] is not None]
+    return widened({int(row["band"]): tally_of(row) for row in rows}), max(beaten, default=None)
 
 
 def widened(fine: dict[int, Tally]) -> tuple[tuple[Band, Tally], ...]:
@@ -234,10 +238,12 @@ def _opponents(player: Player, pool: Pool) -> tuple[tuple[Opponent, Tally], ...]
     return tuple((Opponent(row["player__name"], row["player__slug"]), tally_of(row)) for row in most)
 
 
-def _best_win(player: Player, pool: Pool) -> BestWin | None:
-    beaten = pairs(player).filter(AHEAD, match__pool=pool, line__before__isnull=False).order_by("-line__before", "match_id")
+def _best_win(player: Player, pool: Pool, rating: float | None) -> BestWin | None:
+    """The first win over an opponent of this rating."""
+    # To look for the rating itself spares the database sorting everybody's.
+    beaten = pairs(player).filter(AHEAD, match__pool=pool, line__before=rating).order_by("match__ended_at", "match_id")
     names = ("match_id", "match__ended_at", "match__timed", "player__name", "player__slug", "line__before")
-    row = beaten.values_list(*names, "line__experience_before").first()
+    row = beaten.values_list(*names, "line__experience_before").first() if rating is not None else None
     if row is None:
         return None
     match_id, ended_at, timed, name, slug, before, experience = row
@@ -245,7 +251,7 @@ def _best_win(player: Player, pool: Pool) -> BestWin | None:
 
 
 def _scores(player: Player, pool: Pool) -> Iterable[tuple[float | None, int | None]]:
-    return in_order(own_seats(player, pool), newest_first=False).values_list("score", "place").iterator(chunk_size=5000)
+    return in_order(own_seats(player, pool), newest_first=False).values_list("score", "place")
 
 
 def streaks(results: Iterable[tuple[float | None, int | None]]) -> Streaks:

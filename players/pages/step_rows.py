@@ -5,15 +5,15 @@ The statement is kept as text: to have the ORM compile it takes longer than to r
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from django.db import connection
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
-from players.dbfunctions import stretch_sql
+from players.dbfunctions import bounds_text, stretch_sql
 from players.models import Rating, RatingChange
 
 MOST_POINTS = 400
@@ -44,10 +44,23 @@ def begins(day: date, zone: tzinfo) -> datetime:
     return datetime.combine(day, time.min, zone).astimezone(UTC)
 
 
-def step_rows(rating: Rating, first: date | None, edges: Sequence[date] | None) -> list[StepRow]:
+class Edges(NamedTuple):
+    """Every so many days one, from a day on: where stretches of time begin."""
+
+    first: date
+    days: int
+    number: int
+
+
+@lru_cache(maxsize=128)
+def _bounds(edges: Edges, zone: tzinfo) -> str:
+    return bounds_text(begins(edges.first + timedelta(edges.days * number), zone) for number in range(edges.number))
+
+
+def step_rows(rating: Rating, first: date | None, edges: Edges | None) -> list[StepRow]:
     """The lines from the reader's day `first` on (None: all) that are points, in the order of rating. One query.
 
-    Of at most MOST_POINTS lines each is one. Of more the last of each stretch of time is, which end before the days `edges`; or,
+    Of at most MOST_POINTS lines each is one. Of more the last of each stretch of time is, of those that begin at `edges`; or,
     without them, the last of each of MOST_POINTS equal parts. The peak is one in any case.
     """
     table = RatingChange._meta.db_table
@@ -57,10 +70,10 @@ def step_rows(rating: Rating, first: date | None, edges: Sequence[date] | None) 
         stretch, rest, begun = "0", "0", '"ended_at"'
         is_step = f"number * {MOST_POINTS} / total <> (number - 1) * {MOST_POINTS} / total"
     else:
-        timed, timed_params = stretch_sql('"ended_at"', [begins(day, zone) for day in edges])
-        dated, dated_params = stretch_sql('"ended_at"', [begins(day, UTC) for day in edges])
+        timed, timed_bounds = stretch_sql('"ended_at"', _bounds(edges, zone))
+        dated, dated_bounds = stretch_sql('"ended_at"', _bounds(edges, UTC))
         stretch = f'CASE WHEN "timed" THEN {timed} ELSE {dated} END'
-        params += [*timed_params, *dated_params]
+        params += [timed_bounds, dated_bounds]
         rest = f"ROW_NUMBER() OVER (PARTITION BY stretch ORDER BY {NEWEST_FIRST})"
         begun = 'MIN("ended_at") OVER (PARTITION BY stretch)'
         is_step = "rest = 1"
