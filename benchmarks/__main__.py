@@ -1,6 +1,6 @@
 """Measure how fast the site is and print what came of it.
 
-    python -m benchmarks [--quick | --keep] [compute] [completions] [decay] [lobby] [pages] [rankings] [pool]
+    python -m benchmarks [--quick | --keep] [compute] [completions] [api] [decay] [lobby] [pages] [rankings] [pool]
 
 Without names, all of them. Each is a process of its own with servers of its own: where one fails, the others go on, and the last
 line names it. `--keep` puts the tables into docs/performance.md, each as soon as it is there. `--quick` measures less, to see
@@ -24,7 +24,7 @@ from pathlib import Path
 from benchmarks.measuring import Table
 from benchmarks.site import on_postgres, set_up
 
-NAMES = ("compute", "completions", "decay", "lobby", "pages", "rankings", "pool")
+NAMES = ("compute", "completions", "api", "decay", "lobby", "pages", "rankings", "pool")
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "performance.md"
 

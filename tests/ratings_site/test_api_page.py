@@ -1,0 +1,36 @@
+"""The page of the API: within the content security policy, and nothing from elsewhere."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.test import Client
+
+from tests.ratings_site.test_csp import Inline
+
+pytestmark = pytest.mark.django_db
+
+
+def test_the_page_needs_nothing_inline_and_nothing_from_elsewhere() -> None:
+    page = Client().get("/api/v1/docs/")
+    assert page.status_code == 200 and "default-src 'self'" in page["Content-Security-Policy"]
+    assert Inline(page.content.decode()).found == []
+    script = re.search(r'<script src="(/api/v1/docs/[^"]*)"', page.content.decode())[1]  # type: ignore[index]
+    answer = Client().get(script.replace("&amp;", "&"))
+    assert answer["Content-Type"].startswith("application/javascript")
+    assert "/api/v1/schema/" in answer.content.decode() and "X-CSRFTOKEN" in answer.content.decode()
+
+
+def test_the_description_names_every_error_with_an_example() -> None:
+    found = Client().get("/api/v1/schema/").json()
+    assert found["openapi"].startswith("3.")
+    for path, item in found["paths"].items():
+        for method, operation in item.items():
+            errors = {status for status in operation["responses"] if status >= "4"}
+            assert {"400", "401", "403", "429", "503"} <= errors, (method, path)
+            if method != "get":
+                assert {"413", "415"} <= errors, (method, path)
+            for status in errors - {"410"}:
+                [body] = operation["responses"][status]["content"].values()
+                assert body["examples"], (method, path, status)
