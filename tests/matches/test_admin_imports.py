@@ -25,6 +25,7 @@ from matches.imports.options import guessed_columns
 from matches.imports.transcripts.reading import NamedFile
 from matches.models import Import, ImportFile, Match, Revision
 from matches.verify import verify
+from players.anonymising import anonymise_player
 from players.models import Organiser, Player, Pool
 from players.services import create_player
 from tests.building import NOW, at, complete, everything, people, pool_of, won
@@ -453,6 +454,18 @@ def test_the_number_of_queries_is_fixed(client: Client) -> None:
 )
 def test_what_headings_seem_to_be(header: list[str], guessed: dict[str, str]) -> None:
     assert guessed_columns(header) == guessed
+
+
+def test_who_becomes_anonymous_is_in_no_report(client: Client) -> None:
+    create_player("Véra")
+    done, waiting = uploaded(client, ("Vera.csv", ROWS)), uploaded(client, ("list.csv", ROWS))
+    checked_again(client, done, name_0="Vera Holm")
+    confirm(client, done)
+    anonymise_player(Player.objects.get(name="Vera Holm"))
+    for record in (done, waiting):
+        told = repr([fresh(record).name, record.options, record.report])
+        assert "Vera Holm" not in told and "Didrik" in told
+    assert client.get(page_of(done)).status_code == client.get(page_of(waiting)).status_code == 200
 
 
 def test_importing_the_rest_of_a_pool_keeps_its_numbers(client: Client) -> None:
