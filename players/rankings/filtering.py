@@ -95,19 +95,18 @@ def filtered(
     lines = all_lines(pool.pk).filter(_beyond(before, backwards=True) if before else _beyond(after) if after else Q())
     lines = lines.filter(_in_tier(pool, tiers, criteria.tier)).order_by(*order)
     found = lines.filter(_wanted(criteria, long)).select_related("player")
-    by_name = long and bool(criteria.name)
-    if long and not by_name:
-        # The window is cut from the index of the ranking, before anything else is asked of its lines.
-        found = found.filter(pk__in=lines.values("pk")[:most])
+    end = None
+    if long and not criteria.name:
+        # Known first, so that the database passes the lines in order and stops at a full page, or here.
+        end = lines.only("rank_points", "value", "player_id")[most - 1 : most].first()
+        if end is not None:
+            found = found.filter(_up_to(key_of(end), backwards=backwards))
     hits = list(found[: size + 1])
     more, hits = len(hits) > size, hits[:size]
-    end = None
-    if long and not more and not by_name:
-        end = lines.only("rank_points", "value", "player_id")[most - 1 : most].first()
     onward = key_of(hits[-1]) if more else key_of(end) if end else None
     if backwards:
         hits.reverse()
-    return Filtered(with_ranks_in_all(pool, hits), onward, cut=end is not None)
+    return Filtered(with_ranks_in_all(pool, hits), onward, cut=end is not None and not more)
 
 
 def with_ranks_in_all(pool: Pool, ratings: Sequence[Rating]) -> tuple[Ranked, ...]:
@@ -130,6 +129,13 @@ def _beyond(key: Key, *, backwards: bool = False) -> Q:
         | level & Q(**{f"value__{further}": key.value})
         | level & Q(value=key.value, **{f"player_id__{later}": key.player_id})
     ) & Q(**{f"rank_points__{further}e": key.rank_points})  # for the index
+
+
+def _up_to(key: Key, *, backwards: bool) -> Q:
+    """The lines that do not come after a key, in the direction of the search; its own is among them."""
+    own = Q(rank_points=key.rank_points, value=key.value, player_id=key.player_id)
+    nearer = "lte" if backwards else "gte"
+    return (_beyond(key, backwards=not backwards) | own) & Q(**{f"rank_points__{nearer}": key.rank_points})  # for the index
 
 
 def _in_tier(pool: Pool, tiers: Sequence[Tier], tier: Tier | None) -> Q:
