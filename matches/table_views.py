@@ -195,28 +195,37 @@ def usual(kind: Kind) -> Result:
 # --- Beginning to wait ---
 
 
-@acting
-def open_table(request: HttpRequest, reader: Player, pool_slug: str) -> HttpResponse:
-    pools = all_pools(request.user)
-    pool = choose(pools, pool_slug)
-    form = TermsForm(pool, request.POST, limits=True)
-    if not form.is_valid():
-        return _lobby(request, reader, pools, pool, form)
+def on_terms(view: Callable[[HttpRequest, Player, Pool, TermsForm], HttpResponse]) -> Callable[..., HttpResponseBase]:
+    """An act on the terms of the form that stands in the lobby; what makes no sense of them is shown there."""
+
+    @acting
+    @wraps(view)
+    def act(request: HttpRequest, reader: Player, pool_slug: str) -> HttpResponse:
+        pools = all_pools(request.user)
+        pool = choose(pools, pool_slug)
+        form = TermsForm(pool, request.POST, limits=True)
+        return view(request, reader, pool, form) if form.is_valid() else _lobby(request, reader, pools, pool, form)
+
+    return act
+
+
+@on_terms
+def open_table(request: HttpRequest, reader: Player, pool: Pool, form: TermsForm) -> HttpResponse:
     tables.open_table(pool, reader, form.terms(), **form.limits())
     messages.success(request, _("Your table stands in the lobby. When somebody sits down, this page leads you to your match."))
     return redirect("lobby", pool.slug)
 
 
-@acting
-def seek(request: HttpRequest, reader: Player, pool_slug: str) -> HttpResponse:
+@on_terms
+def seek(request: HttpRequest, reader: Player, pool: Pool, form: TermsForm) -> HttpResponse:
     """Wait to be paired."""
-    pools = all_pools(request.user)
-    pool = choose(pools, pool_slug)
-    form = TermsForm(pool, request.POST, limits=True)
-    if not form.is_valid():
-        return _lobby(request, reader, pools, pool, form)
     matchmaking.seek(pool, reader, form.terms())
     return redirect("lobby", pool.slug)
+
+
+@on_terms
+def invite(request: HttpRequest, reader: Player, pool: Pool, form: TermsForm) -> HttpResponse:
+    return redirect(tables.invite(pool, reader, form.terms()))
 
 
 @acting
@@ -225,16 +234,6 @@ def give_up(request: HttpRequest, reader: Player, pool_slug: str) -> HttpRespons
     if not matchmaking.give_up(pool, reader):
         messages.info(request, _("You are waiting no more. If you have just been paired, your match is below."))
     return redirect("lobby", pool.slug)
-
-
-@acting
-def invite(request: HttpRequest, reader: Player, pool_slug: str) -> HttpResponse:
-    pools = all_pools(request.user)
-    pool = choose(pools, pool_slug)
-    form = TermsForm(pool, request.POST, limits=True)
-    if not form.is_valid():
-        return _lobby(request, reader, pools, pool, form)
-    return redirect(tables.invite(pool, reader, form.terms()))
 
 
 @page
