@@ -49,7 +49,7 @@ class Plan:
     `pool` is as it was read, `after` as it will be: the same where its rules stay. `matches` are those that the revision names,
     `details` and `rules` what it says of them and of the pool.
     With `rates` the matches from `since` on (None: all) are rated anew, with the arguments of `replay.recalculate`. Who is
-    `seated` anew gets a rating there if he has none.
+    `seated` anew gets a rating there if he has none. Players `to_be_made` are stored with what the change stores.
     """
 
     pool: Pool
@@ -64,6 +64,7 @@ class Plan:
     taken_over: Mapping[tuple[int, int], int] = field(default_factory=dict)
     openings: Mapping[int, Opening | None] = field(default_factory=dict)
     seated: Collection[int] = ()
+    to_be_made: Collection[int] = ()
 
     @property
     def new_rules(self) -> bool:
@@ -226,7 +227,7 @@ def _revise(
                 raise Moved(shown)
     both = list(zip(plans, answers, strict=True))
     for plan, answer in both:
-        if players := {*answer.states, *plan.openings, *plan.seated}:
+        if players := {*answer.states, *plan.openings, *plan.seated}.difference(plan.to_be_made):
             ledger.make_ratings(plan.pool, players, now)
     with transaction.atomic():
         fields = change.begin(reason=reason, made_by=made_by, now=now)

@@ -6,8 +6,8 @@ match_completed = Signal()
 """Sent once per call of `complete_matches`, inside its transaction, by `send`, so that an error in a receiver rolls it all back.
 
 Arguments: `matches` (the completed matches, in the order of rating), `seats` (their participants, by match id), `pool` (held
-until the transaction ends), `exclusive` (the pool is held exclusively), `now`, and `rated` where they are rated already, since
-they came before others that their players have played.
+until the transaction ends), `exclusive` (the pool is held exclusively), `now`, and `rated` where they are rated by a revision,
+since they came before others that their players have played: before it is sent, or in an import before the transaction ends.
 """
 
 report_changed = Signal()

@@ -66,8 +66,8 @@ def create_player(name: str, *, user: AbstractBaseUser | None = None, **fields: 
 
 
 @transaction.atomic
-def create_players(names: Iterable[str], **fields: Any) -> list[Player]:
-    """Make players, in the order of the names, set-based; namesakes get a number.
+def create_players(names: Iterable[str], *, ids: Sequence[int] | None = None, **fields: Any) -> list[Player]:
+    """Make players, in the order of the names, set-based; namesakes get a number. `ids` are theirs where they were taken already.
 
     Raises ValidationError where a name is empty or too long.
     """
@@ -82,6 +82,8 @@ def create_players(names: Iterable[str], **fields: Any) -> list[Player]:
         unique = keys.free(f"{name[: NAME_MAX - 8]} ({number})" if number else name for number in numbered())
         slug = slugs.free(f"{name_slug(unique)}-{number}" if number else name_slug(unique) for number in numbered())
         made.append(Player(name=unique, name_key=name_key(unique), slug=slug, **fields))
+    for player, pk in zip(made, ids or (), strict=ids is not None):
+        player.pk = pk
     return Player.objects.bulk_create(made, batch_size=BATCH)
 
 

@@ -14,15 +14,16 @@ from matches import completion, latecomers, replay, storing
 from matches.completion import complete_match, complete_matches
 from matches.corrections import Correction, correct
 from matches.entries import BatchRefused
-from matches.imports import service
+from matches.imports import service, sifting
 from matches.imports.service import Options, import_matches
 from matches.merging import merge
 from matches.models import Match, Participant, Revision
 from matches.revising import Moved
 from matches.verify import verify
 from players.locks import hold_pool
+from players.models import Player
 from players.services import create_players
-from tests.building import NOW, at, people, pool_of, won
+from tests.building import NOW, at, everything, people, pool_of, won
 from tests.concurrency.running import assert_whole, at_once, elsewhere
 from tests.concurrency.test_people import a_season, around_the_snapshot, between
 
@@ -272,7 +273,98 @@ def test_an_import_that_turns_out_to_be_late_is_rated_in_its_place() -> None:
     """Its rows were in order when they were looked at: it starts again."""
     pool = pool_of("fibs")
     complete_match(pool, won(*create_players(["Vera 0", "Didrik 0"]), at(2000)), now=at(2001))
-    with mock.patch.object(service._Import, "_late", return_value=iter(())):
+    with mock.patch.object(sifting.Sifting, "late", return_value=iter(())):
         report = import_matches(pool, in_order(20), source="a.csv", options=Options(create_players=True), now=at(2001))
     assert report.stored
     assert_whole(pool, 21)
+
+
+def late_rows(count: int) -> bytes:
+    """From the first evening on, one an hour, by those who play in `a_season` and two who are new."""
+    names = [f"Player {n}" for n in range(1, 5)] + ["Vera", "Didrik"]
+    return csv(*((at(n / 8 + 0.05).isoformat(), names[n % 6], names[(n + 1 + n // 6 % 4) % 6]) for n in range(count)))
+
+
+def import_late(data: bytes, **more: Any) -> Any:
+    return import_matches(pool_of("fibs"), data, source="late.csv", options=Options(create_players=True, **more), now=NOW)
+
+
+def test_results_go_on_while_a_late_import_computes_and_stores() -> None:
+    pool, players = pool_of("fibs"), people(4)
+    complete_matches(pool, a_season(players, 20), now=NOW)
+    later = [won(players[0], players[1], at(50)), won(players[2], players[0], at(51))]
+    with between(lambda: [complete_match(pool, entry, now=NOW) for entry in later]) as attempts:
+        report = import_late(late_rows(60))
+    assert report.stored and report.added == 60 and report.new_players == ["Vera", "Didrik"]
+    assert len(attempts) == 1  # all its rows at once, and caught up
+    assert_whole(pool, 82)
+    revision = Revision.objects.get()
+    assert (revision.kind, revision.matches.count()) == ("late", 60)
+
+
+def test_without_catching_up_what_came_in_during_an_import_keeps_its_numbers() -> None:
+    """The race that it is there for."""
+    pool, players = pool_of("fibs"), people(4)
+    complete_matches(pool, a_season(players, 20), now=NOW)
+    with (
+        between(lambda: complete_match(pool, won(players[0], players[1], at(50)), now=NOW)),
+        mock.patch.object(replay, "catch_up"),
+    ):
+        import_late(late_rows(10))
+    assert verify(pool)[1] is not None
+
+
+def test_the_same_late_list_four_times_at_once_is_added_once() -> None:
+    pool, players = pool_of("fibs"), people(4)
+    complete_matches(pool, a_season(players, 20), now=NOW)
+    reports = at_once([lambda: import_late(late_rows(30)) for _ in range(4)])
+    assert sorted((report.added, report.known) for report in reports) == [(0, 30)] * 3 + [(30, 0)], reports
+    assert_whole(pool, 50)
+    assert Player.objects.count() == 6 and Revision.objects.count() == 1
+
+
+def test_a_late_import_that_fails_at_its_end_leaves_nothing() -> None:
+    pool, players = pool_of("fibs"), people(4)
+    complete_matches(pool, a_season(players, 20), now=NOW)
+    before = everything(pool)
+    with mock.patch.object(replay, "write_ratings", side_effect=RuntimeError), pytest.raises(RuntimeError):
+        import_late(late_rows(30))
+    assert everything(pool) == before and Player.objects.count() == 4 and not Revision.objects.exists()
+    assert_whole(pool, 20)
+    assert import_late(late_rows(30)).added == 30
+    assert_whole(pool, 50)
+
+
+def test_two_late_lists_corrections_and_results_at_once() -> None:
+    pool, players = pool_of("fibs"), people(4)
+    matches = complete_matches(pool, a_season(players, 20), now=NOW)
+    other = b"ended_at,winner,loser,length\n" + b"".join(
+        f"{at(n / 4 + 0.1).isoformat()},Player {n % 4 + 1},Rune {n % 3},3\n".encode() for n in range(24)
+    )
+    fresh = [won(players[n % 4], players[(n + 1) % 4], at(100 + n)) for n in range(8)]
+    answers = at_once(
+        [
+            lambda: import_late(late_rows(30)),
+            lambda: import_late(other),
+            lambda: correct(pool, [Correction(matches[3], void=True)], reason="annulled", now=NOW),
+            lambda: [complete_match(pool, entry, now=NOW) for entry in fresh],
+        ]
+    )
+    assert [answer for answer in answers if isinstance(answer, Exception)] == []
+    assert_whole(pool, 82, counted=81)
+
+
+def test_a_late_dry_run_holds_nobody_up_and_keeps_nothing() -> None:
+    pool, players = pool_of("fibs"), people(4)
+    complete_matches(pool, a_season(players, 20), now=NOW)
+    compute, stored = replay.recalculate, []
+
+    def meanwhile(*arguments: Any, **more: Any) -> Any:
+        stored.append(elsewhere(lambda: complete_match(pool, won(players[0], players[1], at(50)), now=NOW)))
+        return compute(*arguments, **more)
+
+    with mock.patch.object(replay, "recalculate", meanwhile):
+        report = import_late(late_rows(30), dry_run=True)
+    assert (report.stored, report.added, report.new_players) == (False, 30, ["Vera", "Didrik"]) and len(stored) == 1
+    assert_whole(pool, 21)
+    assert Player.objects.count() == 4

@@ -8,7 +8,7 @@ import pytest
 
 from matches.completion import complete_match
 from matches.entries import Entry
-from matches.imports import jobs, service
+from matches.imports import jobs, sifting
 from matches.imports.openings import import_openings
 from matches.imports.report import Report
 from matches.imports.service import Options, import_matches
@@ -55,7 +55,7 @@ def test_a_player_made_between_the_look_and_the_making_is_the_same_player() -> N
             at_once([lambda: create_players(["Vera"])])
         return found
 
-    with mock.patch.object(service, "players_by_name", look_and_be_overtaken):
+    with mock.patch.object(sifting, "players_by_name", look_and_be_overtaken):
         assert import_matches(pool, data, source="list", options=TAKEN).added == 1
     assert names() == {"Vera", "Didrik"}
     assert_whole(pool, 1)

@@ -36,7 +36,7 @@ class Command(BaseCommand):
         "stake, real_money, points, kind, chance; sequence (orders the rows of a date; without it, their order in the file "
         "does); external_id. All rows are taken or none. A list that has grown can be imported again: under the same source, "
         "only what is new is added. Rows without an external_id are told by their content, and equal ones by their number. "
-        "While it runs, other results of the pool wait."
+        "While it runs, other results of the same players wait."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
