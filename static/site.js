@@ -12,9 +12,9 @@ document.addEventListener("submit", (event) => {
   for (const other of form.querySelectorAll("button")) if (other !== button) other.focus();
 });
 
-// On a phone the pools are a row to be pushed: bring the chosen one into view.
-for (const chosen of document.querySelectorAll(".pools [aria-current]")) {
-  const row = chosen.closest("ul");
+// On a phone tabs and pools are rows to be pushed: bring the chosen one into view.
+for (const chosen of document.querySelectorAll(".tabs [aria-current], .pools [aria-current]")) {
+  const row = chosen.closest(".tabs, ul");
   row.scrollLeft = chosen.offsetLeft - row.offsetLeft - (row.clientWidth - chosen.clientWidth) / 2;
 }
 
