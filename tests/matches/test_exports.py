@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import tracemalloc
+from collections.abc import Iterator
 from decimal import Decimal
 from itertools import pairwise
 from pathlib import Path
@@ -271,3 +272,21 @@ def test_a_reader_who_has_had_enough_leaves_nothing_open() -> None:
     next(text)
     text.close()  # type: ignore[attr-defined]
     assert pool.matches.count() == 5
+
+
+@pytest.mark.django_db(transaction=True, serialized_rollback=True)
+@pytest.mark.parametrize("what", [*TABLES, "records"])
+def test_outside_of_a_transaction_it_is_of_one_moment_and_closes_what_it_opened(what: str) -> None:
+    pool, (one, two) = pool_of("fibs"), people(2)
+    complete_matches(pool, [won(one, two, at(n)) for n in range(3)], now=NOW)
+
+    def begun() -> Iterator[str]:
+        return records(pool) if what == "records" else lines(TABLES[what], pool, "csv")
+
+    whole = list(begun())
+    stopped = begun()
+    next(stopped)
+    stopped.close()  # type: ignore[attr-defined]
+    assert not connection.in_atomic_block
+    complete_matches(pool, [won(one, two, at(9))], now=NOW)
+    assert len(list(begun())) == len(whole) + {"history": 2, "matches": 1, "records": 1}.get(what, 0)
