@@ -21,7 +21,9 @@ DESKTOP, PHONE = 1280, 390
 def browser() -> Iterator[Browser]:
     path = shutil.which("chromium") or shutil.which("chromium-browser")
     if path is None:
-        pytest.fail("These tests need Chromium: apt-get install chromium, or leave them out with -m 'not browser'.", pytrace=False)
+        pytest.fail(
+            "These tests need Chromium: apt-get install chromium, or leave them out with -m 'not browser'.", pytrace=False
+        )
     # The driver runs a loop in this thread, where Django would not touch the database.
     before = os.environ.get("DJANGO_ALLOW_ASYNC_UNSAFE")
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from django.conf import settings
 from django.test import Client
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from matches import matchmaking
 from matches.models import Match, Table
@@ -23,15 +22,6 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True, seria
 FIVE = Result(length=5)
 PATIENCE = 30_000
 """Milliseconds: the machine may be busy."""
-
-
-@pytest.fixture
-def browser(monkeypatch: pytest.MonkeyPatch) -> Iterator[Browser]:
-    monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
-        yield chromium
-        chromium.close()
 
 
 def page_of(browser: Browser, address: str, player: Player | None = None) -> Page:
