@@ -316,7 +316,7 @@ def test_the_size_of_a_batch() -> None:
 
 
 def test_a_batch_takes_as_many_queries_as_a_small_one() -> None:
-    """Eleven of the API's own, beside those of `complete_matches`."""
+    """At most eleven of the API's own, beside those of `complete_matches`."""
     api, players = server(), people(4)
 
     def rows(day: int, count: int) -> dict[str, Any]:
@@ -335,7 +335,7 @@ def test_a_batch_takes_as_many_queries_as_a_small_one() -> None:
         with CaptureQueriesContext(connection) as direct:
             complete_matches(pool_of("fibs"), entries)
         taken.append(len(batch) - len(direct))
-    assert taken == [11, 11]
+    assert taken[0] == taken[1] <= 11
 
 
 # --- What is refused ---
