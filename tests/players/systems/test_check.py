@@ -131,6 +131,7 @@ TAMPERED: list[tuple[str, Callable[[list[Line]], None], str, str]] = [
     ("a record left out", dropped(4), "match 104 (line 5)", "match 104 (line 5): before of player"),
     ("one that did not count left out", dropped(3), "match 103 (line 4)", "line 10: says that there are 5 matches; there are 4"),
     ("records in another order", swapped(4, 6), "match 105 (line 5)", "match 105 (line 5): "),
+    ("one that did not count moved", swapped(2, 3), "match 102 (line 3)", "match 101 (line 4): is not in the order of rating"),
     ("a rating left out", dropped(8), "rating of player 3", "says that there are 3 ratings; there are 2"),
     ("the end left out", dropped(10), "the file: is cut off", "the file: is cut off"),
 ]
