@@ -14,6 +14,7 @@ from django.db import connection
 from matches.completion import complete_match, complete_matches
 from matches.corrections import Correction, correct
 from matches.models import Match, Revision
+from matches.verify import verify
 from players.models import PublishedChange
 from tests.building import NOW, at, people, pool_of, values, won
 from tests.concurrency.running import assert_whole
@@ -78,6 +79,23 @@ def test_a_writer_killed_after_the_ledger_wrote() -> None:
     # The server sends it again, and nothing is in the way.
     complete_match(pool, won(players[0], players[2], at(1), source="server", external_id="7"), now=NOW)
     assert_whole(pool, 2)
+
+
+def test_without_the_transaction_it_leaves_half_a_match() -> None:
+    """What the transaction is there for."""
+    pool, players = pool_of("fibs"), people(3)
+    complete_match(pool, won(players[0], players[1], at(0)), now=NOW)
+    killed_after_it_says_reached(
+        """
+        from matches import completion, storing
+        from players import locks
+        completion._complete = completion._complete.__wrapped__
+        locks.require_transaction = ledger.require_transaction = lambda: None
+        stop_after(storing, "store")
+        complete_match(pool, won(players[0], players[2], at(1)), now=NOW)
+        """
+    )
+    assert Match.objects.count() == 2 and verify(pool)[1] is not None
 
 
 @pytest.mark.parametrize("place", ["write_history", "catch_up", "write_ratings"])
