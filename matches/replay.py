@@ -73,6 +73,8 @@ class Recalculation:
     states: dict[int, Running] = field(default_factory=dict)
     matches: int = 0
     caught_up: set[int] = field(default_factory=set)
+    settled: dict[int, Settled] = field(default_factory=dict)
+    _more: Counter[int] | None = field(default=None, init=False)
 
     @property
     def writes(self) -> int:
@@ -81,6 +83,11 @@ class Recalculation:
     @property
     def more(self) -> Counter[int]:
         """By player id, how many counted matches he has more than before."""
+        if self._more is None:
+            self._more = self._count()
+        return self._more
+
+    def _count(self) -> Counter[int]:
         more = Counter(line[PLAYER] for line in self.new)
         more.subtract(line[PLAYER] for _, line in self.gone)
         for _, old, line in self.changed:
@@ -88,6 +95,22 @@ class Recalculation:
                 more[line[PLAYER]] += 1
                 more[old[PLAYER]] -= 1
         return more
+
+    def add(self, later: Recalculation) -> None:
+        """Take up what a later one writes."""
+        self.more.update(later.more)
+        self.new += later.new
+        self.changed += later.changed
+        self.gone += later.gone
+
+
+class Settled(NamedTuple):
+    """A rating as it will be, but for its version, which is that of the row from which this was made; the value there (points);
+    and whether anything moves."""
+
+    rating: Rating
+    before: float
+    moves: bool
 
 
 def from_key(since: MatchKey, prefix: str = "", match: str = "id") -> Q:
@@ -331,34 +354,43 @@ def apply(pool: Pool, answer: Recalculation, now: datetime, revision_id: int | N
 def write_history(pool: Pool, answer: Recalculation, now: datetime, revision_id: int | None) -> None:
     """Write the lines of a recalculation. The caller holds the pool's history."""
     require_transaction()
-    known = Rating.objects.filter(pool=pool)
-    rating_ids = {
-        player_id: pk
-        for chunk in ledger.chunks(sorted(answer.states))
-        for player_id, pk in known.filter(player_id__in=chunk).values_list("player_id", "pk")
-    }
-    if missing := answer.states.keys() - rating_ids.keys():
-        rating_ids.update({player_id: rating.pk for player_id, rating in ledger.lock_ratings(pool, missing, now).items()})
+    players = {line[PLAYER] for line in answer.new}.union(line[PLAYER] for _, line in answer.gone)
+    players.update(line[PLAYER] for _, _, line in answer.changed)
+    rating_ids = ledger.rating_ids(pool, players, now)
     ledger.rewrite_lines(rating_ids, new=answer.new, changed=answer.changed, gone=answer.gone, revision_id=revision_id)
 
 
 def write_ratings(pool: Pool, answer: Recalculation, now: datetime, revision_id: int | None) -> None:
     """Store where the players end up, and tell of those whose rating is another now. The caller holds the pool exclusively."""
-    ratings = ledger.lock_ratings(pool, answer.states.keys(), now)
-    more = answer.more
-    moved = {}
-    told: list[events.Moved] = []
+    settled = answer.settled
+    if settled:
+        versions = ledger.lock_versions(pool, answer.states.keys(), now)
+        settled = {one: known for one, known in settled.items() if known.rating.version == versions[one]}
+    settled |= _settled(pool, answer, ledger.lock_ratings(pool, answer.states.keys() - settled.keys(), now), now)
+    moved = [known for _, known in sorted(settled.items()) if known.moves]
+    ledger.overwrite([known.rating for known in moved])
+    told = [(known.rating.player_id, known.before, known.rating.value) for known in moved if known.rating.value != known.before]
+    events.revised(pool, told, now, revision_id)
+    ledger.next_version(pool)
+
+
+def settle_ratings(pool: Pool, answer: Recalculation, now: datetime) -> None:
+    """Settle in memory what `write_ratings` will store, so that less is left to do when completions wait for it. That settles
+    anew what somebody else has written by then, and whom `catch_up` has moved."""
+    answer.settled = _settled(pool, answer, ledger.ratings_of(pool, answer.states.keys()), now)
+
+
+def _settled(pool: Pool, answer: Recalculation, ratings: Mapping[int, Rating], now: datetime) -> dict[int, Settled]:
+    settled = {}
     for player_id, rating in ratings.items():
         state, before = answer.states[player_id], rating.value
         if answer.since is not None:
-            state.matches = rating.matches + more[player_id]
-        if ledger.settle(rating, state):
-            moved[player_id] = rating
-            if rating.value != before:
-                told.append((player_id, before, rating.value))
-    ledger.write(pool, moved, (), now)
-    events.revised(pool, told, now, revision_id)
-    ledger.next_version(pool)
+            state.matches = rating.matches + answer.more[player_id]
+        moves = ledger.settle(rating, state)
+        if moves:
+            ledger.settle_standing(rating, pool, now)
+        settled[player_id] = Settled(rating, before, moves)
+    return settled
 
 
 def catch_up(
@@ -388,6 +420,8 @@ def catch_up(
     for (key, player_ids, result), not_counted in matches:
         if not (by_new_rules or any(player_id in answer.states for player_id in player_ids)):
             continue
+        for player_id in player_ids:
+            answer.settled.pop(player_id, None)
         system = pool.system_at(key.ended_at)
         if not not_counted:
             at_table = [_seated(pool, answer.states, player_id, key, system.start) for player_id in player_ids]
@@ -406,9 +440,7 @@ def catch_up(
                 later.gone.append(gone)
     if later.writes:
         write_history(pool, later, now, revision_id)
-    answer.new += later.new
-    answer.changed += later.changed
-    answer.gone += later.gone
+    answer.add(later)
 
 
 def _seated(pool: Pool, states: dict[int, Running], player_id: int, place: MatchKey, start: float) -> Running:

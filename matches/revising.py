@@ -264,6 +264,7 @@ def _revise(
             if not (plan.new_rules or plan.taken_over or plan.openings):
                 # Most of what was completed meanwhile, before anybody has to wait.
                 replay.catch_up(plan.after, answer, now, revision_id)
+            replay.settle_ratings(plan.after, answer, now)
             hold_pool(plan.pool.pk, exclusive=True)
             also = change.completed_since(plan, now)
             replay.catch_up(plan.after, answer, now, revision_id, also=also, by_new_rules=plan.new_rules)

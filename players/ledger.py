@@ -7,7 +7,7 @@ doing.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from operator import attrgetter
@@ -116,24 +116,54 @@ def settle_standing(rating: Rating, pool: Pool, now: datetime) -> None:
 
 def lock_ratings(pool: Pool, player_ids: Collection[int], now: datetime) -> dict[int, Rating]:
     """The ratings of the players in the pool, locked in the order of player ids; missing ones are made first."""
-    require_transaction()
-    ordered = sorted(set(player_ids))
-    ratings = _lock_all(pool, ordered)
-    if len(ratings) < len(ordered):
-        _make(pool, _missing(pool, ordered), now)
-        ratings = _lock_all(pool, ordered)
+    return _by_player(rows.read(Rating, _lock(pool, player_ids, rows.columns(Rating), now)))
+
+
+def lock_versions(pool: Pool, player_ids: Collection[int], now: datetime) -> dict[int, int]:
+    """Lock the ratings as `lock_ratings` does, and return their versions alone, by player id."""
+    return dict(_lock(pool, player_ids, "player_id, version", now))
+
+
+def ratings_of(pool: Pool, player_ids: Collection[int]) -> dict[int, Rating]:
+    """The ratings that the players have in the pool, not locked."""
+    among, ids = rows.among("player_id", sorted(player_ids))
+    [found] = rows.run((f"SELECT {rows.columns(Rating)} FROM players_rating WHERE pool_id = %s AND {among}", [pool.pk, *ids]))
+    return _by_player(rows.read(Rating, found))
+
+
+def rating_ids(pool: Pool, player_ids: Collection[int], now: datetime) -> dict[int, int]:
+    """The ids of the players' ratings in the pool, by player id; missing ones are made."""
+    among, ids = rows.among("player_id", sorted(player_ids))
+    [found] = rows.run((f"SELECT player_id, id FROM players_rating WHERE pool_id = %s AND {among}", [pool.pk, *ids]))
+    known = dict(found)
+    if missing := set(player_ids).difference(known):
+        known.update((player_id, rating.pk) for player_id, rating in lock_ratings(pool, missing, now).items())
+    return known
+
+
+def _by_player(ratings: Iterable[Rating]) -> dict[int, Rating]:
     return {rating.player_id: rating for rating in ratings}
 
 
-def _lock_all(pool: Pool, player_ids: Sequence[int]) -> list[Rating]:
+def _lock(pool: Pool, player_ids: Collection[int], columns: str, now: datetime) -> list[tuple[Any, ...]]:
+    require_transaction()
+    ordered = sorted(set(player_ids))
+    found = _lock_all(pool, ordered, columns)
+    if len(found) < len(ordered):
+        _make(pool, _missing(pool, ordered), now)
+        found = _lock_all(pool, ordered, columns)
+    return found
+
+
+def _lock_all(pool: Pool, player_ids: Sequence[int], columns: str) -> list[tuple[Any, ...]]:
     """The ratings of the players, locked in the order given; where one of them has none, no other is locked either."""
     among, ids = rows.among("player_id", player_ids)
     found = f"FROM players_rating WHERE pool_id = %s AND {among}"
-    sql = f"SELECT {rows.columns(Rating)} {found} AND (SELECT COUNT(*) {found}) = %s ORDER BY player_id"
+    sql = f"SELECT {columns} {found} AND (SELECT COUNT(*) {found}) = %s ORDER BY player_id"
     if connection.vendor == "postgresql":
         sql += " FOR NO KEY UPDATE"
     [answer] = rows.run((sql, [pool.pk, *ids, pool.pk, *ids, len(player_ids)]))
-    return rows.read(Rating, answer)
+    return answer
 
 
 def make_ratings(pool: Pool, player_ids: Collection[int], now: datetime) -> None:
@@ -170,6 +200,12 @@ def write(pool: Pool, ratings: Mapping[int, Rating], new: Collection[Line], now:
         settle_standing(rating, pool, now)
     rating_ids = {player_id: rating.pk for player_id, rating in ratings.items()}
     _store(ratings.values(), (*STATE_FIELDS, *STANDING_FIELDS), _added(rating_ids, new))
+
+
+def overwrite(ratings: Collection[Rating]) -> None:
+    """Store locked ratings as they are settled, and their standings too."""
+    require_transaction()
+    _store(ratings, (*STATE_FIELDS, *STANDING_FIELDS))
 
 
 def _added(rating_ids: Mapping[int, int], lines: Collection[Line]) -> rows.Insert:

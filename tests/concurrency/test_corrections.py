@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 from unittest import mock
 
@@ -16,7 +17,7 @@ from matches.entries import Conflict, Entry
 from matches.models import Match, Revision
 from matches.verify import verify
 from players import ledger
-from players.models import Player, Pool
+from players.models import Player, Pool, Rating
 from tests.building import NOW, at, people, pool_of, won
 from tests.concurrency.running import assert_whole, at_once, elsewhere
 
@@ -160,6 +161,29 @@ def test_an_untouched_pool_is_no_ones_business() -> None:
         correct(pool, [Correction(matches[0], void=True)], reason="annulled", now=NOW)
     assert_whole(pool, 10, counted=9)
     assert_whole(other, 1)
+
+
+def test_what_is_written_after_ratings_were_settled_is_not_overwritten() -> None:
+    pool, players = pool_of("online-backgammon"), people(8)
+    entries = [won(*entry.players, entry.ended_at, length=25, kind="matchmade") for entry in a_season(players[:7], 30)]
+    matches = complete_matches(pool, entries, now=NOW)
+    tier = pool.tiers.get(decays=True)
+    tier.threshold = 500
+    tier.save()
+    settle, versions = replay.settle_ratings, {}
+
+    def overtaken(*arguments: Any) -> None:
+        settle(*arguments)
+        if not versions:
+            elsewhere(lambda: complete_match(pool, won(players[0], players[7], at(70), length=25, kind="matchmade"), now=NOW))
+            assert elsewhere(lambda: ledger.update_standings(pool.pk, NOW + timedelta(days=40)))
+            versions.update(Rating.objects.filter(pool=pool).values_list("pk", "version"))
+
+    with mock.patch.object(replay, "settle_ratings", overtaken):
+        correct(pool, [Correction(matches[0], void=True)], reason="annulled", now=NOW)
+    assert_whole(pool, 31, counted=30)
+    written = Rating.objects.filter(pool=pool, standing_at=NOW)
+    assert written.count() > 1 and all(rating.version > versions[rating.pk] for rating in written)
 
 
 def test_what_is_completed_between_the_two_times_of_catching_up_is_rated_once() -> None:
