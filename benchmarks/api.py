@@ -16,7 +16,7 @@ from benchmarks.completions import PATIENCE, PLAYERS, fresh
 from benchmarks.measuring import Table
 from benchmarks.site import set_up
 
-CLIENTS, BATCHES, ROUNDS, BATCH = 4, 6, 5, 1000
+CLIENTS, BATCHES, ROUNDS, BATCH = 4, 6, 3, 1000
 NEEDS_POSTGRES = True
 QUICK = {"batches": 2, "rounds": 1}
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 import statistics
-import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from benchmarks.measuring import Table, in_turns
@@ -127,7 +127,7 @@ def under_way(clients: list[Any], changes: int, seconds: float) -> Found:
         from players.systems.base import Result
 
         pool = Pool.objects.get(slug=SLUG)
-        hosts = itertools.cycle(Player.objects.filter(pk__gt=VIEWERS + WAITING).order_by("pk")[:HOSTS])
+        hosts = itertools.cycle(Player.objects.filter(pk__gt=len(clients) + WAITING).order_by("pk")[:HOSTS])
         due = time.monotonic()
         while changes and (now := time.monotonic()) < stop:
             host, waiting = next(hosts), None
@@ -146,11 +146,10 @@ def under_way(clients: list[Any], changes: int, seconds: float) -> Found:
 
         return closed
 
-    threads = [threading.Thread(target=closing(job)) for job in (*map(polls, shares), comings_and_goings)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    jobs = [closing(job) for job in (*map(polls, shares), comings_and_goings)]
+    with ThreadPoolExecutor(len(jobs)) as threads:
+        for job in [threads.submit(job) for job in jobs]:
+            job.result()  # raises where it has failed
     return found
 
 
