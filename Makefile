@@ -15,7 +15,7 @@ PORT ?=
 export HOST PORT
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-dev run test test-full lint format bench messages pins
+.PHONY: help install install-dev run test test-full screenshots lint format bench messages pins
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -33,12 +33,15 @@ test: $(DEV)  ## all tests: the core on SQLite, then everything on PostgreSQL an
 	echo "== On SQLite =="; \
 	$(PY) -m pytest -n logical -m "not concurrency and not browser and not contract" $(ARGS) || sqlite=FAILED; \
 	echo "== On PostgreSQL and Valkey =="; \
-	$(PY) -m pytest -n logical --on postgres -m "not full" $(ARGS) || postgres=FAILED; \
+	$(PY) -m pytest -n logical --on postgres -m "not full and not screenshots" $(ARGS) || postgres=FAILED; \
 	echo; echo "make test: SQLite $$sqlite, PostgreSQL and Valkey $$postgres"; \
 	[ "$$sqlite$$postgres" = passedpassed ]
 
 test-full: $(DEV)  ## every page in every language and scheme, in a browser
 	@$(PY) -m pytest -n logical --on postgres -m full $(ARGS)
+
+screenshots: $(DEV)  ## the pictures that the README shows
+	@$(PY) -m pytest --on postgres -m screenshots tests/e2e
 
 lint: $(DEV)  ## style, types, imports between the apps, templates, missing migrations
 	@failed=; \

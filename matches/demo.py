@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 
+from allauth.account.models import EmailAddress
 from django.contrib.auth import get_user_model
 from django.db import transaction
 
@@ -44,7 +45,8 @@ def load(now: datetime) -> int:
     users = get_user_model().objects
     users.create_superuser(STAFF_LOGIN, password=PASSWORD)
     for login, player in zip(PLAYER_LOGINS, players, strict=False):
-        player.user = users.create_user(login, password=PASSWORD)
+        player.user = user = users.create_user(login, f"{login}@ratings.example", PASSWORD)
+        EmailAddress.objects.create(user=user, email=user.email, verified=True, primary=True)
         player.time_zone = "Europe/Copenhagen"
         player.save(update_fields=["user", "time_zone"])
     strength = {player.pk: dice.gauss(0, 1) for player in players}

@@ -237,6 +237,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "concurrency: threads that race; needs PostgreSQL (--on postgres)")
     config.addinivalue_line("markers", "browser: drives a real browser")
     config.addinivalue_line("markers", "contract: sends the API everything imaginable")
+    config.addinivalue_line("markers", "screenshots: writes the pictures of the README; `make screenshots`")
     config.addinivalue_line("markers", "full: every page in every language and scheme; `make test-full`")
 
 

@@ -38,6 +38,7 @@ class TabLink:
     word: Any
     address: str
     chosen: bool
+    count: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +57,15 @@ class Window:
         return reverse(view, args=more if self.own else [self.player.slug, *more])
 
     def tabs(self, chosen: str, pool: Pool | None) -> list[TabLink]:
-        """Links to the tabs; those that show one pool stay with the pool that is shown."""
+        """Links to the tabs; those that show one pool stay with the pool that is shown. One query for one's own, which says how
+        many messages are unread."""
+        unread = self.player.messages.filter(read_at=None).count() if self.own else 0
         return [
             TabLink(
                 tab.word,
                 self.address(f"{tab.key}_pool", pool.slug) if tab.of_pool and pool else self.address(tab.key),
                 tab.key == chosen,
+                unread if tab.key == "messages" else 0,
             )
             for tab in TABS
             if self.own or not tab.private
