@@ -49,7 +49,8 @@ def run(ratings: int = RATINGS, rounds: int = ROUNDS) -> Table:
     for name in timed.seconds:
         target = {"update_standings()": "at most 1.5"}.get(name, "")
         table.lines.append((name, f"{timed.median(name):.1f}", f"{timed.ratio(name, 'one bare UPDATE'):.2f}", target))
-    table.notes.append(f"{ratings:,} ratings, all of which move; rounds: {rounds}, of which the median.")
+    said = "one round" if rounds == 1 else f"median of {rounds} rounds"
+    table.notes.append(f"{ratings:,} ratings, all of which move; {said}.")
     return table
 
 
