@@ -11,7 +11,7 @@ from django.core.management import CommandError, call_command
 
 from matches.completion import complete_match, complete_matches
 from matches.corrections import Correction, correct
-from matches.entries import entry_of
+from matches.entries import Entry, entry_of
 from matches.models import Match, Revision
 from matches.verify import verify
 from players.models import Pool, PublishedChange
@@ -22,6 +22,10 @@ from tests.matches.test_import_club_list import EXCERPT, TAKEN, WHOLE, club
 pytestmark = pytest.mark.django_db
 LIST = WHOLE / "matches.csv" if WHOLE.is_dir() else EXCERPT
 IN_ORDER = ("ended_at", "timed", "sequence", "id")
+
+
+def chunks(entries: list[Entry], size: int) -> list[list[Entry]]:
+    return [entries[start : start + size] for start in range(0, len(entries), size)]
 
 
 @pytest.fixture
@@ -42,7 +46,8 @@ def test_the_100th_match_voided_and_taken_back_leaves_every_bit(pool: Pool) -> N
 
 
 def test_ten_edits_and_a_random_order_give_what_the_corrected_list_gives(pool: Pool) -> None:
-    """Ten lengths from 1 to 5 with winner and loser swapped; then some of the list, entered one by one in another order."""
+    """Ten lengths from 1 to 5 with winner and loser swapped; then all of the list in another order, a hundred at a time, and some
+    of it one by one. (All of it one by one takes minutes: each match rates half of the list anew.)"""
     dice = random.Random(11)
     singles = list(Match.objects.filter(length=1).order_by(*IN_ORDER)) or list(Match.objects.order_by(*IN_ORDER))
     for match in dice.sample(singles, 10):
@@ -57,6 +62,11 @@ def test_ten_edits_and_a_random_order_give_what_the_corrected_list_gives(pool: P
     clean, few = club("clean"), club("few")
     complete_matches(clean, corrected)  # the list goes on after NOW
     assert everything(pool)["ratings"] == everything(clean)["ratings"]
+    mixed = club("mixed")
+    for hundred in chunks(dice.sample(corrected, len(corrected)), 100):
+        complete_matches(mixed, hundred)
+    assert verify(mixed) == (len(corrected), None)
+    assert everything(mixed)["ratings"] == everything(clean)["ratings"]
     some = corrected[:166]
     complete_matches(few, some, now=NOW)
     shuffled = club("shuffled")
