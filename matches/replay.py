@@ -38,6 +38,8 @@ from players.systems.running import LINE_FIELDS, MATCH, PLAYER, Line, MatchKey, 
 
 FETCH = 5000
 """Lines between two reports of progress."""
+RANGES = 100
+"""Ranges of ids in a statement."""
 SEAT_COLUMNS = ("match_id", "player_id", "score", "place")
 RESULT_COLUMNS = ("length", "deals", "stake", "real_money", "kind", "points", "chance")
 HISTORY_ORDER = ("ended_at", "timed", "sequence", "match_id")
@@ -411,7 +413,7 @@ def catch_up(
     """
     assert answer.mark is not None
     settled = {line[MATCH] for line in answer.new}.union(answer.instead, answer.caught_up)
-    fresh = _lines(RatingChange.objects.filter(rating__pool=pool, pk__gt=answer.mark))
+    fresh = _lines(RatingChange.objects.filter(_besides(answer.instead), rating__pool=pool, pk__gt=answer.mark))
     stored = {line[:2]: (pk, line) for pk, line in fresh if line[MATCH] not in settled}
     ids = sorted({match_id for match_id, _ in stored}.union(also))
     answer.caught_up.update(ids)
@@ -441,6 +443,16 @@ def catch_up(
     if later.writes:
         write_history(pool, later, now, revision_id)
     answer.add(later)
+
+
+def _besides(match_ids: Collection[int]) -> Q:
+    """Not of the matches, as far as a few ranges can say that: an import has many, and took their ids at once."""
+    condition, ids = Q(), sorted(match_ids)
+    starts = [index for index, pk in enumerate(ids) if not index or pk != ids[index - 1] + 1]
+    if len(starts) <= RANGES:
+        for start, end in zip(starts, [*starts[1:], len(ids)], strict=True):
+            condition &= ~Q(match__range=(ids[start], ids[end - 1]))
+    return condition
 
 
 def _seated(pool: Pool, states: dict[int, Running], player_id: int, place: MatchKey, start: float) -> Running:
