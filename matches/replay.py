@@ -450,8 +450,8 @@ def _besides(match_ids: Collection[int]) -> Q:
     condition, ids = Q(), sorted(match_ids)
     starts = [index for index, pk in enumerate(ids) if not index or pk != ids[index - 1] + 1]
     if len(starts) <= RANGES:
-        for start, end in zip(starts, [*starts[1:], len(ids)], strict=True):
-            condition &= ~Q(match__range=(ids[start], ids[end - 1]))
+        for start, end in zip(starts, [*starts[1:], len(ids)], strict=False):
+            condition &= ~Q(match__gte=ids[start], match__lte=ids[end - 1])
     return condition
 
 

@@ -49,8 +49,10 @@ def test_ten_edits_and_a_random_order_give_what_the_corrected_list_gives(pool: P
     """Ten lengths from 1 to 5 with winner and loser swapped; then all of the list in another order, a hundred at a time, and some
     of it one by one. (All of it one by one takes minutes: each match rates half of the list anew.)"""
     dice = random.Random(11)
-    singles = list(Match.objects.filter(length=1).order_by(*IN_ORDER)) or list(Match.objects.order_by(*IN_ORDER))
-    for match in dice.sample(singles, 10):
+    singles = list(Match.objects.filter(length=1).order_by(*IN_ORDER))
+    others = list(Match.objects.exclude(length=1).order_by(*IN_ORDER))  # the excerpt has too few
+    swapped = dice.sample(singles, min(10, len(singles)))
+    for match in swapped + dice.sample(others, 10 - len(swapped)):
         entry = entry_of(match, list(match.participants.select_related("player")))
         result = replace(entry.result, length=5, scores=(0.0, 1.0))
         correct(pool, [Correction(match, entry=replace(entry, result=result))], reason="swapped", now=NOW)
