@@ -26,8 +26,8 @@ def run(viewers: int = VIEWERS, rounds: int = ROUNDS, seconds: float = SECONDS) 
     from django.db import connection
     from django.test.utils import override_settings
 
-    from matches import lobby
-    from matches.table_views import POLL_SECONDS
+    from matches.lobby import reads
+    from matches.lobby.views import POLL_SECONDS
 
     clients = fill(viewers)
     with connection.cursor() as cursor:
@@ -36,8 +36,8 @@ def run(viewers: int = VIEWERS, rounds: int = ROUNDS, seconds: float = SECONDS) 
     # The names of collected files are looked up once and kept: none are collected here, so none are looked up.
     plain = {**settings.STORAGES, "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}
     with override_settings(STORAGES=plain, ALLOWED_HOSTS=["localhost"]):
-        viewer, shown_for = Viewer(clients[0]), lobby.SHOWN_FOR
-        lobby.SHOWN_FOR = 10**12  # no minute passes, so that no change is none
+        viewer, shown_for = Viewer(clients[0]), reads.SHOWN_FOR
+        reads.SHOWN_FOR = 10**12  # no minute passes, so that no change is none
         try:
             viewer.poll()
             jobs = {
@@ -47,18 +47,18 @@ def run(viewers: int = VIEWERS, rounds: int = ROUNDS, seconds: float = SECONDS) 
             }
             timed = in_turns(jobs, rounds)
         finally:
-            lobby.SHOWN_FOR = shown_for
+            reads.SHOWN_FOR = shown_for
         for name in jobs:
             target = "at most 0.20" if name == UNCHANGED else ""
             table.lines.append((name, f"{timed.median(name) * 1000:.1f}", f"{timed.ratio(name, 'the page'):.2f}", "", target))
         needed = viewers / POLL_SECONDS
         for name, changes in (("polls of all viewers, nothing changes", 0), (f"the same, {CHANGES} changes a second", CHANGES)):
             if not changes:
-                lobby.SHOWN_FOR = 10**12
+                reads.SHOWN_FOR = 10**12
             try:
                 found = under_way(clients, changes, seconds)
             finally:
-                lobby.SHOWN_FOR = shown_for
+                reads.SHOWN_FOR = shown_for
             p95 = statistics.quantiles(found.times, n=20)[18] * 1000
             cells = f"{statistics.median(found.times) * 1000:.1f} (p95 {p95:.1f})", "", f"{len(found.times) / seconds:.0f}"
             table.lines.append((name, *cells, f"{needed:.0f} polls"))
@@ -121,8 +121,8 @@ def under_way(clients: list[Any], changes: int, seconds: float) -> Found:
         return job
 
     def comings_and_goings() -> None:
+        from matches.lobby.tables import leave_table, open_table
         from matches.models import Table as WaitingTable
-        from matches.tables import leave_table, open_table
         from players.models import Player, Pool
         from players.systems.base import Result
 
@@ -158,7 +158,7 @@ def fill(viewers: int) -> list[Any]:
     from django.contrib.auth.models import User
     from django.test import Client
 
-    from matches.tables import open_table
+    from matches.lobby.tables import open_table
     from players.models import Player, Pool
     from players.systems.base import Result
 

@@ -15,9 +15,10 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, OperationalError, transaction
 from django.utils import timezone
 
-from matches import latecomers, rake, storing
+from matches import latecomers, storing
 from matches.entries import TERMS, BatchRefused, Conflict, Entry, check_players, check_terms, differing_terms
 from matches.models import Match, Participant
+from matches.money import rake
 from matches.rating import LateMatch, MatchRefused
 from matches.replay import Overtaken, Progress
 from matches.revising import Made

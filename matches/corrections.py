@@ -15,7 +15,7 @@ from django.utils import timezone
 from matches import revising
 from matches.entries import BatchRefused, Conflict, Entry, changed, check_entry, described, entry_of, fill, openings_of
 from matches.models import Match, Participant, Revision
-from matches.rake import carry_over
+from matches.money.rake import carry_over
 from matches.replay import Overtaken, Played, Progress
 from matches.revising import (
     Change,

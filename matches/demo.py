@@ -13,7 +13,7 @@ from django.contrib.auth import get_user_model
 from django.db import transaction
 
 from matches.completion import Entry, complete_matches
-from matches.tables import open_table, take_seat
+from matches.lobby.tables import open_table, take_seat
 from players.models import Player, Pool
 from players.services import create_players
 from players.systems.base import Kind, Result, Seat

@@ -15,9 +15,10 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import connection, transaction
 
-from matches import rake, revising, storing
+from matches import revising, storing
 from matches.entries import BatchRefused, Entry
 from matches.models import Match, Revision
+from matches.money import rake
 from matches.rating import LATE, known_end
 from matches.replay import Overtaken, Progress, Recalculation
 from matches.revising import Change, Made, Plan, played

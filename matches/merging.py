@@ -21,7 +21,8 @@ from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
-from matches import replay, revising, tables
+from matches import replay, revising
+from matches.lobby import tables
 from matches.models import Match, Merge, Participant, Revision
 from matches.replay import Overtaken, Played, Progress
 from matches.revising import Change, Details, Plan, Preview, locked_matches, played

@@ -18,15 +18,15 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from matches.import_models import Import as Import
-from matches.import_models import ImportFile as ImportFile
+from matches.imports.models import Import as Import
+from matches.imports.models import ImportFile as ImportFile
 from matches.inbox.models import Message as Message
 from matches.push.models import Delivery as Delivery
 from matches.push.models import Event as Event
 from matches.push.models import Webhook as Webhook
-from matches.report_models import Appeal as Appeal
-from matches.report_models import Evaluation as Evaluation
-from matches.report_models import Report as Report
+from matches.reports.models import Appeal as Appeal
+from matches.reports.models import Evaluation as Evaluation
+from matches.reports.models import Report as Report
 from players.models import Player, Pool
 from players.systems.base import DEALS, LENGTHS, POINTS, RATING_LIMIT, Kind, Result
 from players.wording import KIND_LABELS
@@ -231,7 +231,7 @@ class Participant(models.Model):
 
 
 class RakeBand(models.Model):
-    """What the site keeps of a stake from a rating difference on, up to that of the next band. See `matches.rake`.
+    """What the site keeps of a stake from a rating difference on, up to that of the next band. See `matches.money.rake`.
 
     A band with lengths is for matches of these lengths alone, one without for all that have no bands of their own.
     """
@@ -484,7 +484,7 @@ class Lobby(models.Model):
 
 
 class Table(MatchTerms):
-    """A table where somebody waits for opponents. Written by `matches.tables`.
+    """A table where somebody waits for opponents. Written by `matches.lobby.tables`.
 
     `kind` says how its players come together, and is the kind of the match that starts when the last seat is taken: an open table
     stands in the lobby; a challenge is for `invited`; an invitation for whoever has the link; a rematch for those who played
@@ -497,7 +497,7 @@ class Table(MatchTerms):
         CLOSED = "closed", _("closed")
 
     taken: list[Any]
-    """Its seats with their players' ratings, where `matches.lobby` has read it."""
+    """Its seats with their players' ratings, where `matches.lobby.reads` has read it."""
 
     class Closed(models.TextChoices):
         LEFT = "left", _("everybody left")
@@ -614,7 +614,7 @@ class TableSeat(models.Model):
 
 
 class PairingRequest(MatchTerms):
-    """A player who waits to be paired, on these terms. Gone once he is, or waits no more. Written by `matches.matchmaking`."""
+    """A player who waits to be paired, on these terms. Gone once he is, or waits no more. See `matches.lobby`."""
 
     player = models.ForeignKey(Player, on_delete=models.PROTECT, related_name="pairing_requests", verbose_name=_("player"))
     since = models.DateTimeField(_("waits since"), default=timezone.now)

@@ -11,7 +11,7 @@ from typing import Any
 
 from django.db.models import Count, Q
 
-from matches.lobby import tables_by_pool
+from matches.lobby.reads import tables_by_pool
 from matches.models import Match, Participant
 from players import rankings
 from players.models import Pool, Rating

@@ -10,9 +10,9 @@ from operator import attrgetter
 
 from django.db import connection
 
-from matches import rake
 from matches.entries import BatchRefused, Conflict, Entry, check_entry, differences, fill, opened_statement
 from matches.models import Match, Participant, RakeBand
+from matches.money import rake
 from matches.push import events
 from players import rows
 from players.ledger import chunks

@@ -5,11 +5,13 @@ from __future__ import annotations
 from celery import shared_task
 from django.utils import timezone
 
-from matches import jobs, matchmaking, reports, tables
+from matches import jobs
 from matches.imports import jobs as import_jobs
 from matches.inbox import mail, telling
+from matches.lobby import matchmaking, tables
 from matches.models import PairingRequest
 from matches.push import events, webhooks
+from matches.reports import reporting
 from players.models import Pool
 
 
@@ -76,7 +78,7 @@ def forget_events() -> int:
 @shared_task
 def confirm_silent() -> int:
     """Confirm the reported results that nobody has answered in time; how many."""
-    return reports.confirm_silent(timezone.now())
+    return reporting.confirm_silent(timezone.now())
 
 
 @shared_task

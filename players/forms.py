@@ -20,6 +20,7 @@ from players.systems.base import RATING_LIMIT
 from players.wording import system_label
 
 REASON_MAX = 1000
+"""Characters of what staff or a program give as the reason of a change."""
 
 
 class ParametersField(forms.JSONField):

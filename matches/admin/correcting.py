@@ -24,8 +24,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from matches import jobs
+from matches.admin.correction_forms import ReasonForm, busy_sentence
 from matches.admin.previews import job_response, preview_response
-from matches.correction_forms import ReasonForm, busy_sentence
 from matches.corrections import Correction, Moved, NothingChanges, Preview, affected, correct, made_before, preview
 from matches.entries import BatchRefused, Conflict
 from matches.models import Match, Revision

@@ -19,10 +19,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from matches.admin.correcting import Proposal
-from matches.correction_forms import ReasonForm, busy_sentence
+from matches.admin.correction_forms import ReasonForm, busy_sentence
+from matches.admin.import_forms import SettingsForm, UploadForm
 from matches.corrections import Correction
 from matches.entries import BatchRefused, Conflict
-from matches.import_forms import SettingsForm, UploadForm
 from matches.imports import jobs
 from matches.imports.cells import protected
 from matches.imports.csv_table import BadFile

@@ -24,10 +24,10 @@ from django.utils.translation import gettext_lazy, gettext_noop
 
 from matches import jobs, late
 from matches.admin.correcting import CorrectsMatches, Proposal
+from matches.admin.correction_forms import CorrectionForm
 from matches.admin.previews import job_response, preview_response
 from matches.admin.seats import ResultInline, SeatInline, pool_of, trouble_of
 from matches.completion import delete_open
-from matches.correction_forms import CorrectionForm
 from matches.corrections import Moved, Preview
 from matches.entries import Conflict, Entry
 from matches.forms import TERM_FIELDS, EnteredLate, EntryForm

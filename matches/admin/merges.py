@@ -17,9 +17,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from matches import jobs
+from matches.admin.correction_forms import ReasonForm, reason_field
 from matches.admin.jobs import REASON_SHOWN
 from matches.admin.steps import Steps, step
-from matches.correction_forms import ReasonForm, reason_field
 from matches.merging import Merging, Undoing
 from matches.models import CorrectionJob, Merge, Revision
 from matches.revising import Change

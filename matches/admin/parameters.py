@@ -12,9 +12,9 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from matches import jobs
+from matches.admin.parameter_forms import ParametersForm
 from matches.admin.steps import Steps, step
 from matches.models import CorrectionJob, Revision
-from matches.parameter_forms import ParametersForm
 from matches.parameters import NewParameters, made_before
 from matches.revising import Change
 from players.formatting import format_number

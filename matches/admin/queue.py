@@ -1,6 +1,6 @@
 """The organisers' queue: disputes, matches to be evaluated and appeals of their pools, each settled on a page of its own.
 
-What is settled here goes through `matches.adjudication` and `matches.appeals`; a granted appeal leads to the correction of the
+What is settled here goes through `matches.reports`; a granted appeal leads to the correction of the
 match, with its preview like any other.
 """
 
@@ -19,13 +19,13 @@ from django.urls import path, reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from matches import adjudication, appeals
 from matches.admin.matches import stored_sentence
+from matches.admin.queue_forms import AnswerForm, DecisionForm, EvaluationForm
 from matches.models import Appeal, Evaluation, Match, Participant, Report
-from matches.queue_forms import AnswerForm, DecisionForm, EvaluationForm
-from matches.report_page import versions_of
-from matches.report_words import denial, told_in_words
-from matches.reports import ReportDenied, other_version, told_of
+from matches.reports import adjudication, appeals
+from matches.reports.page import versions_of
+from matches.reports.reporting import ReportDenied, other_version, told_of
+from matches.reports.words import denial, told_in_words
 from players.admin import ReadOnlyAdmin, in_own_zone
 from players.permissions import CORRECT
 from players.staff import PoolByPool, may_here, pools_in_reach

@@ -7,8 +7,8 @@ from typing import Any
 from django.contrib import admin
 from django.http import HttpRequest
 
+from matches.admin.rake_forms import RakeBandForm, RakeBandFormSet
 from matches.models import RakeBand
-from matches.rake_forms import RakeBandForm, RakeBandFormSet
 from players import systems
 from players.admin.pools import PoolAdmin
 from players.models import Pool

@@ -18,8 +18,8 @@ from django.utils import timezone
 
 from matches import jobs, revising
 from matches.admin.correcting import log_correction
+from matches.admin.correction_forms import busy_sentence
 from matches.admin.previews import job_response, preview_response
-from matches.correction_forms import busy_sentence
 from matches.merging import MergePreview
 from matches.models import CorrectionJob, Revision
 from matches.rating import MatchRefused

@@ -10,8 +10,8 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.translation import gettext_lazy, ngettext
 
-from matches import tables
 from matches.forms import TableForm
+from matches.lobby import tables
 from matches.models import Lobby, Table
 from players.admin import ByPlayerName, SiteAdmin, moment_column
 from players.formatting import format_number

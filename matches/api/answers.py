@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from matches.lobby import Waiting
+from matches.lobby.reads import Waiting
 from matches.models import Match
 from matches.revisions import Note
 from matches.sheet import Column, Sheet

@@ -19,7 +19,6 @@ from matches.api.published import results_of
 from matches.api.reads import MatchRead
 from matches.api.resolving import Known
 from matches.api.results import OUTCOME, RESULT, TERMS, Sent, end_of
-from matches.correction_forms import REASON_MAX
 from matches.corrections import Correction, Moved, affected, correct, preview
 from matches.entries import BatchRefused, Conflict, Entry, differences, entry_of
 from matches.models import Match, Revision
@@ -32,6 +31,7 @@ from players.api.errors import ApiError, busy, not_found
 from players.api.reading import Reader, read_object
 from players.api.schema import WRITE_ERRORS
 from players.api.schema import described as documented
+from players.forms import REASON_MAX
 from players.models import Pool
 from players.services import present_players
 from players.systems.base import Result

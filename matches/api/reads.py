@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from rest_framework.response import Response
 
 from matches.api import answers, shapes
-from matches.lobby import waiting_tables
+from matches.lobby.reads import waiting_tables
 from matches.models import ORDER, Match, Participant
 from matches.sheet import sheet
 from players.api import cursors, reading

@@ -17,7 +17,7 @@ from django.contrib.auth.models import User
 from django.db import connection, transaction
 from django.utils.translation import gettext as _
 
-from matches import rake, replay, revising, storing
+from matches import replay, revising, storing
 from matches.entries import BatchRefused, Conflict, Entry, instant_of, normal
 from matches.imports import keeping
 from matches.imports.csv_rows import Rows
@@ -26,6 +26,7 @@ from matches.imports.report import Report
 from matches.imports.sifting import Candidate, Options, Sifting, make_players, new_players
 from matches.late import NO_ID
 from matches.models import Import, Match, RakeBand, Revision
+from matches.money import rake
 from matches.rating import LATE
 from matches.replay import Overtaken, Played, Recalculation
 from matches.revising import Change, Plan

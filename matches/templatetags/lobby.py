@@ -9,7 +9,7 @@ from django import template
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from matches import prospects
+from matches.lobby import prospects
 from matches.models import Match, Table, terms_of
 from players.formatting import format_euros, format_number
 

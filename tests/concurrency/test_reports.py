@@ -11,9 +11,9 @@ from unittest import mock
 import pytest
 from django.utils import timezone
 
-from matches import adjudication, appeals, reports
 from matches.models import Appeal, Match, Report, Revision
-from matches.reports import Locked
+from matches.reports import adjudication, appeals, reporting
+from matches.reports.reporting import Locked
 from tests.building import pool_of
 from tests.concurrency.running import assert_whole, at_once
 from tests.matches.entering import staff
@@ -28,15 +28,15 @@ def failures(answers: list[Any]) -> list[str]:
 
 def test_ten_clicks_confirm_once() -> None:
     match, (one, two) = started()
-    said = reports.report(match_id=match.pk, player=one, told=FIRST_WON)
-    answers = at_once([lambda: reports.confirm(report_id=said.pk, player=two).settled_at for _ in range(10)])
+    said = reporting.report(match_id=match.pk, player=one, told=FIRST_WON)
+    answers = at_once([lambda: reporting.confirm(report_id=said.pk, player=two).settled_at for _ in range(10)])
     assert failures(answers) == [] and len(set(answers)) == 1
     assert_whole(match.pool, 1)
 
 
 def test_ten_reports_are_one() -> None:
     match, (one, _) = started()
-    answers = at_once([lambda: reports.report(match_id=match.pk, player=one, told=FIRST_WON).pk for _ in range(10)])
+    answers = at_once([lambda: reporting.report(match_id=match.pk, player=one, told=FIRST_WON).pk for _ in range(10)])
     assert failures(answers) == [] and len(set(answers)) == 1 and Report.objects.count() == 1
 
 
@@ -45,8 +45,8 @@ def test_both_report_at_once() -> None:
         match, (one, two) = started()
         answers = at_once(
             [
-                lambda match=match, one=one: reports.report(match_id=match.pk, player=one, told=FIRST_WON),
-                lambda match=match, two=two, said=said: reports.report(match_id=match.pk, player=two, told=said),
+                lambda match=match, one=one: reporting.report(match_id=match.pk, player=one, told=FIRST_WON),
+                lambda match=match, two=two, said=said: reporting.report(match_id=match.pk, player=two, told=said),
             ]
         )
         assert failures(answers) == ([] if status == "completed" else ["Outdated"])
@@ -56,14 +56,17 @@ def test_both_report_at_once() -> None:
 
 def test_three_others_and_two_sweeps_confirm_once() -> None:
     match, players = started("freewhist")
-    said = reports.report(match_id=match.pk, player=players[0], told=PLACED)
+    said = reporting.report(match_id=match.pk, player=players[0], told=PLACED)
     due = timezone.now() + timedelta(days=1)
-    with mock.patch.object(reports, "MOST_AHEAD", timedelta(days=2)), mock.patch("matches.entries.MOST_AHEAD", timedelta(days=2)):
+    with (
+        mock.patch.object(reporting, "MOST_AHEAD", timedelta(days=2)),
+        mock.patch("matches.entries.MOST_AHEAD", timedelta(days=2)),
+    ):
         answers = at_once(
             [
-                *(lambda player=player: reports.confirm(report_id=said.pk, player=player) for player in players[1:]),
-                lambda: reports.confirm_silent(due),
-                lambda: reports.confirm_silent(due),
+                *(lambda player=player: reporting.confirm(report_id=said.pk, player=player) for player in players[1:]),
+                lambda: reporting.confirm_silent(due),
+                lambda: reporting.confirm_silent(due),
             ]
         )
     assert failures(answers) in ([], ["Over"])
@@ -75,14 +78,14 @@ def test_confirm_dispute_withdraw_change_and_decide_at_once() -> None:
     organiser = staff("change_match")
     for _ in range(6):
         match, (one, two) = started()
-        said = reports.report(match_id=match.pk, player=one, told=FIRST_WON)
+        said = reporting.report(match_id=match.pk, player=one, told=FIRST_WON)
         decision = {"told": CALLED_OFF, "decided_by": organiser, "reason": "x", "seen": said.pk}
         answers = at_once(
             [
-                partial(reports.confirm, report_id=said.pk, player=two),
-                partial(reports.dispute, report_id=said.pk, player=two, told=SECOND_WON),
-                partial(reports.withdraw, report_id=said.pk, player=one),
-                partial(reports.report, match_id=match.pk, player=one, told=SECOND_WON, seen=said.pk),
+                partial(reporting.confirm, report_id=said.pk, player=two),
+                partial(reporting.dispute, report_id=said.pk, player=two, told=SECOND_WON),
+                partial(reporting.withdraw, report_id=said.pk, player=one),
+                partial(reporting.report, match_id=match.pk, player=one, told=SECOND_WON, seen=said.pk),
                 partial(adjudication.decide, match_id=match.pk, **decision),
             ]
         )
@@ -117,12 +120,12 @@ def test_without_the_lock_a_match_is_completed_and_disputed() -> None:
     def race_is_fair() -> bool:
         """Whether what is stored is what the two were told."""
         match, (one, two) = started()
-        said = reports.report(match_id=match.pk, player=one, told=FIRST_WON)
-        with mock.patch.object(reports, "lock", lock):
+        said = reporting.report(match_id=match.pk, player=one, told=FIRST_WON)
+        with mock.patch.object(reporting, "lock", lock):
             confirmed, disputed = at_once(
                 [
-                    partial(reports.confirm, report_id=said.pk, player=two),
-                    partial(reports.dispute, report_id=said.pk, player=two, told=SECOND_WON),
+                    partial(reporting.confirm, report_id=said.pk, player=two),
+                    partial(reporting.dispute, report_id=said.pk, player=two, told=SECOND_WON),
                 ]
             )
         assert set(failures([confirmed, disputed])) <= {"Outdated", "Over"}
@@ -133,7 +136,7 @@ def test_without_the_lock_a_match_is_completed_and_disputed() -> None:
 
     lock = unlocked
     assert not race_is_fair()
-    lock = reports.lock
+    lock = reporting.lock
     assert all(race_is_fair() for _ in range(5))
     # Rated once each even so: completion has a guard of its own.
     assert_whole(pool_of("fibs"), 6)
@@ -141,7 +144,7 @@ def test_without_the_lock_a_match_is_completed_and_disputed() -> None:
 
 def test_an_evaluation_ten_times_at_once() -> None:
     match, (one, _) = started("crowns-cup")
-    said = reports.report(match_id=match.pk, player=one, told=BROKEN_OFF)
+    said = reporting.report(match_id=match.pk, player=one, told=BROKEN_OFF)
     answers = at_once(
         [lambda: adjudication.evaluate(match_id=match.pk, chance=0.6, note="x", evaluator="server").pk for _ in range(10)]
     )
@@ -157,7 +160,7 @@ def test_confirmations_of_one_player_at_once_are_no_late_entries() -> None:
     """Each ends at its own instant, whichever is rated first; none is a revision."""
     first, players = started("fibs")
     matches = [first, *(started("fibs", players)[0] for _ in range(7))]
-    said = [reports.report(match_id=match.pk, player=players[0], told=FIRST_WON) for match in matches]
-    answers = at_once([lambda each=each: reports.confirm(report_id=each.pk, player=players[1]) for each in said])
+    said = [reporting.report(match_id=match.pk, player=players[0], told=FIRST_WON) for match in matches]
+    answers = at_once([lambda each=each: reporting.confirm(report_id=each.pk, player=players[1]) for each in said])
     assert failures(answers) == [] and not Revision.objects.exists()
     assert_whole(first.pool, 8)

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from django.core.exceptions import ValidationError
 
-from matches import matchmaking, tables
-from matches.matchmaking import give_up, pair, seek
+from matches.lobby import matchmaking, tables
+from matches.lobby.matchmaking import give_up, pair, seek
+from matches.lobby.tables import invite, leave_table, offer_rematch, open_table, take_seat
 from matches.models import Match, PairingRequest, Participant, Table, TableSeat
-from matches.tables import invite, leave_table, offer_rematch, open_table, take_seat
 from players.systems.base import Result
 from tests.building import NOW, complete, people, pool_of, won
 from tests.concurrency.running import at_once

@@ -11,8 +11,8 @@ import pytest
 from django.contrib.auth import get_user_model
 from playwright.sync_api import expect
 
+from matches.lobby.tables import start_match
 from matches.models import Match
-from matches.tables import start_match
 from matches.verify import verify
 from players.formatting import format_change, format_rating
 from players.models import Player, Pool, RatingChange

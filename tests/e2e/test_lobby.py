@@ -9,9 +9,9 @@ from django.conf import settings
 from django.test import Client
 from playwright.sync_api import Browser, Page
 
-from matches import matchmaking
+from matches.lobby import matchmaking
+from matches.lobby.tables import leave_table, open_table
 from matches.models import Match, Table
-from matches.tables import leave_table, open_table
 from players.models import Player
 from players.systems.base import Result
 from tests.building import people, pool_of
@@ -77,7 +77,7 @@ def test_what_the_reader_has_open_and_in_focus_stays_so(browser: Browser, live_s
 
 
 def test_a_lobby_where_nothing_happens_is_not_drawn_anew(browser: Browser, live_server: Any, monkeypatch: Any) -> None:
-    monkeypatch.setattr("matches.lobby.SHOWN_FOR", 10**12)
+    monkeypatch.setattr("matches.lobby.reads.SHOWN_FOR", 10**12)
     [vera] = people(1)
     open_table(pool_of("fibs"), vera, FIVE)
     reader = page_of(browser, live_server.url)

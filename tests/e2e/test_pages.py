@@ -13,8 +13,8 @@ from django.contrib.auth import get_user_model
 from django.utils import timezone
 
 from matches import demo
+from matches.lobby.tables import start_match
 from matches.models import Match, Table
-from matches.tables import start_match
 from players.models import Player, Pool
 from players.systems.base import Result
 from tests.e2e.conftest import DESKTOP, PHONE, Visitor

@@ -5,9 +5,9 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
+from matches.lobby.tables import start_match
 from matches.models import Match, Report
-from matches.reports import Told
-from matches.tables import start_match
+from matches.reports.reporting import Told
 from players.models import Player
 from players.systems.base import Result
 from tests.building import people, pool_of

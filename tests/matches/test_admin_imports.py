@@ -394,7 +394,7 @@ def test_an_upload_that_cannot_be_taken(client: Client, files: Any, message: str
 
 
 def test_an_upload_that_is_too_large(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("matches.import_forms.MOST_BYTES", 10)
+    monkeypatch.setattr("matches.admin.import_forms.MOST_BYTES", 10)
     assert "At most 500 files with" in text_of(upload(client, ("a.csv", ROWS)))
     monkeypatch.undo()
     monkeypatch.setattr(jobs, "MOST_FILES", 0)

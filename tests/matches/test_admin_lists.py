@@ -12,8 +12,8 @@ from django.test import Client
 from django.urls import reverse
 
 from matches.completion import Entry, complete_match, save_open
+from matches.lobby.tables import open_table
 from matches.models import Lobby, Match, Table
-from matches.tables import open_table
 from players.models import Player
 from players.services import create_players
 from players.systems.base import Result

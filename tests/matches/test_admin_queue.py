@@ -10,8 +10,8 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
-from matches import adjudication, appeals, reports
 from matches.models import Appeal, Evaluation, Match, Report
+from matches.reports import adjudication, appeals, reporting
 from players.models import Organiser, Player, RatingChange
 from tests.building import pool_of
 from tests.matches.entering import Filled, press, queries, staff
@@ -38,14 +38,14 @@ def settle_url(match: Match) -> str:
 
 def disputed(slug: str = "crowns-cup") -> tuple[Match, list[Player]]:
     match, players = started(slug)
-    said = reports.report(match_id=match.pk, player=players[0], told=FIRST_WON, note="5:3")
-    reports.dispute(report_id=said.pk, player=players[1], told=SECOND_WON, note="3:5")
+    said = reporting.report(match_id=match.pk, player=players[0], told=FIRST_WON, note="5:3")
+    reporting.dispute(report_id=said.pk, player=players[1], told=SECOND_WON, note="3:5")
     return match, players
 
 
 def broken_off(slug: str = "crowns-cup", **terms: Any) -> tuple[Match, list[Player]]:
     match, players = started(slug, **terms)
-    reports.report(match_id=match.pk, player=players[0], told=BROKEN_OFF, note="On the bar")
+    reporting.report(match_id=match.pk, player=players[0], told=BROKEN_OFF, note="On the bar")
     return match, players
 
 
@@ -67,7 +67,7 @@ def test_the_queue_shows_what_waits_in_his_pools(client: Client) -> None:
     off, _ = broken_off()
     _, appeal = appealed()
     quiet, players = started("crowns-cup")
-    reports.report(match_id=quiet.pk, player=players[0], told=FIRST_WON)
+    reporting.report(match_id=quiet.pk, player=players[0], told=FIRST_WON)
     text = text_of(client.get(QUEUE))
     assert "Disputes (1)" in text and "Broken off, to be evaluated (1)" in text and "Appeals (1)" in text
     assert "Player 1 won against Player 2, match to 5" in text and "against: Player 2 won against Player 1" in text
@@ -112,8 +112,8 @@ def test_a_dispute_is_decided(client: Client, organiser: User) -> None:
 def test_what_was_changed_meanwhile_is_not_decided_on(client: Client) -> None:
     match, players = disputed()
     data = Filled(client.get(settle_url(match)).text, "decision_form").data | {"outcome": "won_1", "reason": "x", "_decide": "1"}
-    reports.withdraw(report_id=live(match).pk, player=players[0])
-    reports.report(match_id=match.pk, player=players[0], told=SECOND_WON)
+    reporting.withdraw(report_id=live(match).pk, player=players[0])
+    reporting.report(match_id=match.pk, player=players[0], told=SECOND_WON)
     assert client.post(settle_url(match), data).status_code == 302 and Match.objects.get().status == "open"
     # Reported again after a dispute: it waits here still.
     assert "Reported again after a dispute" in text_of(client.get(QUEUE))
@@ -142,7 +142,7 @@ def test_a_match_that_was_broken_off_is_evaluated(client: Client, organiser: Use
 
 def test_a_money_game_has_the_cube_that_was_reported(client: Client) -> None:
     match, players = started("crowns-cup", length=None)
-    reports.report(match_id=match.pk, player=players[0], told=reports.Told(outcome="broken_off", points=4))
+    reporting.report(match_id=match.pk, player=players[0], told=reporting.Told(outcome="broken_off", points=4))
     assert Filled(client.get(settle_url(match)).text, "evaluation_form").data["points"] == "4"
     assert sent(client, match, "evaluation_form", chance="0.5", note="x").status_code == 302
     assert Match.objects.get().points == 4

@@ -9,10 +9,10 @@ import pytest
 from django.db import transaction
 from django.utils import timezone
 
-from matches.lobbies import lobby_of
-from matches.matchmaking import expire, give_up, pair, seek
+from matches.lobby.matchmaking import expire, give_up, pair, seek
+from matches.lobby.row import lobby_of
+from matches.lobby.tables import open_table
 from matches.models import Lobby, Match, PairingRequest, Table
-from matches.tables import open_table
 from matches.tasks import pair_players, sweep_lobbies
 from players import ledger
 from players.ledger import Opening

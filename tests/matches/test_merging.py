@@ -19,10 +19,10 @@ from django.db import transaction
 from matches.completion import complete_match, complete_matches, save_open
 from matches.corrections import Correction, Moved, correct
 from matches.entries import Conflict, Entry
+from matches.lobby.tables import challenge, open_table
 from matches.merging import merge, preview_merge, preview_undo, undo_merge
 from matches.models import Match, Merge, Participant, Revision, Table
 from matches.parameters import set_parameters
-from matches.tables import challenge, open_table
 from matches.verify import verify
 from players import ledger
 from players.ledger import Opening

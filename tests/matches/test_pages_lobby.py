@@ -14,8 +14,8 @@ from django.test import Client
 from django.utils import timezone
 
 from matches.completion import Entry, complete_matches
+from matches.lobby.tables import open_table
 from matches.models import Table
-from matches.tables import open_table
 from players.models import Player
 from players.services import create_player, create_players
 from players.systems.base import Result

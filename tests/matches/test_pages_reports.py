@@ -12,8 +12,8 @@ from django.db import transaction
 from django.test import Client
 from django.utils import timezone
 
-from matches import adjudication, reports
 from matches.models import Appeal, Evaluation, Match, Report
+from matches.reports import adjudication, reporting
 from players.ledger import Opening, set_openings
 from players.models import Player, RatingChange
 from players.simulation import simulate
@@ -291,25 +291,25 @@ def test_unfinished_matches_are_listed_for_their_players_alone() -> None:
     assert "Confirm the result" in text_of(two.get("/matches/unfinished/"))
     assert "All your matches are finished." in text_of(login_of(third).get("/matches/unfinished/"))
     assert Client().get("/matches/unfinished/").status_code == 302
-    reports.dispute(report_id=live(match).pk, player=players[1], told=SECOND_WON)
+    reporting.dispute(report_id=live(match).pk, player=players[1], told=SECOND_WON)
     assert "Disputed" in text_of(one.get("/matches/unfinished/"))
 
 
 def test_the_pages_take_a_fixed_number_of_queries() -> None:
     match, (one, two), players = playing()
     first = queries_of(one, page(match))
-    reports.report(match_id=match.pk, player=players[0], told=FIRST_WON)
+    reporting.report(match_id=match.pk, player=players[0], told=FIRST_WON)
     assert queries_of(one, page(match)) == queries_of(two, page(match)) == first == 7
     four, clients, table = playing("freewhist")
-    reports.report(match_id=four.pk, player=table[0], told=PLACED)
+    reporting.report(match_id=four.pk, player=table[0], told=PLACED)
     assert queries_of(clients[1], page(four)) == first
     real, (gambler, _), _ = playing("crowns-cup")
     assert queries_of(gambler, page(real)) == first + 1
-    reports.report(match_id=real.pk, player=real.participants.get(seat=1).player, told=BROKEN_OFF)
+    reporting.report(match_id=real.pk, player=real.participants.get(seat=1).player, told=BROKEN_OFF)
     alone = queries_of(one, "/matches/unfinished/")
     for _ in range(5):
         more, _ = started("fibs", players)
-        reports.report(match_id=more.pk, player=players[1], told=CALLED_OFF)
+        reporting.report(match_id=more.pk, player=players[1], told=CALLED_OFF)
     assert queries_of(one, "/matches/unfinished/") == alone == 6
 
 

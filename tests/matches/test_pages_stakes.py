@@ -13,9 +13,9 @@ from django.test.utils import CaptureQueriesContext
 
 from matches.completion import complete_matches
 from matches.corrections import correct
+from matches.lobby.tables import open_table
 from matches.models import Match
 from matches.sheet import sheet
-from matches.tables import open_table
 from players.models import Organiser, Player, Pool
 from players.permissions import stakes_for
 from players.systems.base import Result

@@ -15,9 +15,9 @@ from django.db import transaction
 from django.test import Client
 from django.utils import timezone
 
-from matches import lobby
+from matches.lobby import reads
+from matches.lobby.tables import challenge, invite, leave_table, offer_rematch, open_table, take_seat
 from matches.models import Match, PairingRequest, RakeBand, Table, TableSeat
-from matches.tables import challenge, invite, leave_table, offer_rematch, open_table, take_seat
 from players import formatting, ledger
 from players.ledger import Opening
 from players.models import Player, Pool
@@ -456,7 +456,7 @@ class Viewer:
 @pytest.fixture
 def still(monkeypatch: pytest.MonkeyPatch) -> None:
     """No minute passes while a test looks."""
-    monkeypatch.setattr(lobby, "SHOWN_FOR", 10**12)
+    monkeypatch.setattr(reads, "SHOWN_FOR", 10**12)
 
 
 @pytest.mark.usefixtures("still")

@@ -18,7 +18,7 @@ from matches.corrections import Correction, correct
 from matches.entries import Entry, entry_of
 from matches.merging import merge
 from matches.models import Match, Participant, RakeBand
-from matches.rake import bands_by_pool, bands_of, check_bands, difference_of, money_result, rake_for
+from matches.money.rake import bands_by_pool, bands_of, check_bands, difference_of, money_result, rake_for
 from matches.verify import verify
 from players.ledger import Opening, set_openings
 from players.models import Player, Pool

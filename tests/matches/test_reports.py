@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from django.db import IntegrityError, transaction
 
-from matches import adjudication, appeals, reports
 from matches.completion import delete_open, save_open
 from matches.corrections import Correction, correct
 from matches.entries import Entry
 from matches.merging import merge
 from matches.models import Appeal, Evaluation, Match, Report, Revision
+from matches.reports import adjudication, appeals, reporting
 from matches.signals import appeal_changed, report_changed
 from matches.tasks import confirm_silent
 from matches.verify import verify
@@ -45,7 +45,7 @@ LATER = NOW + timedelta(hours=2)
 def told(match: Match, player: Player, said: Told = FIRST_WON, **more: Any) -> Report:
     """What a player reports at NOW of a match that began a day before."""
     Match.objects.filter(pk=match.pk).update(created_at=NOW - timedelta(days=1))
-    return reports.report(match_id=match.pk, player=player, told=said, **{"now": NOW, **more})
+    return reporting.report(match_id=match.pk, player=player, told=said, **{"now": NOW, **more})
 
 
 # --- Report, and confirm ---
@@ -55,7 +55,7 @@ def test_a_confirmed_result_is_rated_at_the_instant_of_its_confirmation() -> Non
     match, (one, two) = started("fibs")
     said = told(match, one, played_at=NOW - timedelta(hours=3))
     assert not RatingChange.objects.exists() and Match.objects.get().status == "open"
-    found = reports.confirm(report_id=said.pk, player=two, now=LATER)
+    found = reporting.confirm(report_id=said.pk, player=two, now=LATER)
     match.refresh_from_db()
     assert (match.status, match.ended_at, match.timed) == ("completed", LATER, True)
     assert match.played_at == NOW - timedelta(hours=3) and match.completed_at == LATER
@@ -69,7 +69,7 @@ def test_what_is_confirmed_after_other_matches_is_no_late_entry() -> None:
     match, (one, two) = started("fibs")
     said = told(match, one, played_at=NOW - timedelta(hours=5))
     complete(pool, won(two, one, NOW - timedelta(hours=1)), now=NOW)
-    reports.confirm(report_id=said.pk, player=two, now=LATER)
+    reporting.confirm(report_id=said.pk, player=two, now=LATER)
     assert not Revision.objects.exists() and verify(pool) == (2, None)
     line = RatingChange.objects.get(match=match, player=one)
     assert line.before < 1500
@@ -90,7 +90,7 @@ def test_what_is_confirmed_after_other_matches_is_no_late_entry() -> None:
 def test_in_every_pool(slug: str, terms: dict[str, Any], said: Told) -> None:
     match, players = started(slug, **terms)
     found = told(match, players[-1], said)
-    reports.confirm(report_id=found.pk, player=players[0], now=LATER)
+    reporting.confirm(report_id=found.pk, player=players[0], now=LATER)
     match.refresh_from_db()
     assert match.status == "completed" and match.points == said.points and match.not_counted == ""
     assert RatingChange.objects.filter(match=match).count() == len(players) and verify(pool_of(slug)) == (1, None)
@@ -152,11 +152,11 @@ def test_who_is_not_in_the_match_can_do_nothing() -> None:
     said = told(match, one)
     for act in (
         lambda: told(match, stranger),
-        lambda: reports.confirm(report_id=said.pk, player=stranger, now=NOW),
-        lambda: reports.dispute(report_id=said.pk, player=stranger, told=SECOND_WON, now=NOW),
-        lambda: reports.withdraw(report_id=said.pk, player=stranger, now=NOW),
+        lambda: reporting.confirm(report_id=said.pk, player=stranger, now=NOW),
+        lambda: reporting.dispute(report_id=said.pk, player=stranger, told=SECOND_WON, now=NOW),
+        lambda: reporting.withdraw(report_id=said.pk, player=stranger, now=NOW),
     ):
-        with pytest.raises(reports.NotAtTable):
+        with pytest.raises(reporting.NotAtTable):
             act()
     assert live(match) == said and said.state == "waiting"
 
@@ -164,12 +164,12 @@ def test_who_is_not_in_the_match_can_do_nothing() -> None:
 def test_nobody_confirms_or_disputes_his_own_report() -> None:
     match, (one, two) = started()
     said = told(match, one)
-    with pytest.raises(reports.OwnReport):
-        reports.confirm(report_id=said.pk, player=one, now=NOW)
-    with pytest.raises(reports.OwnReport):
-        reports.dispute(report_id=said.pk, player=one, told=SECOND_WON, now=NOW)
-    with pytest.raises(reports.NotYours):
-        reports.withdraw(report_id=said.pk, player=two, now=NOW)
+    with pytest.raises(reporting.OwnReport):
+        reporting.confirm(report_id=said.pk, player=one, now=NOW)
+    with pytest.raises(reporting.OwnReport):
+        reporting.dispute(report_id=said.pk, player=one, told=SECOND_WON, now=NOW)
+    with pytest.raises(reporting.NotYours):
+        reporting.withdraw(report_id=said.pk, player=two, now=NOW)
     assert Match.objects.get().status == "open"
     with pytest.raises(IntegrityError), transaction.atomic():
         Report.objects.filter(pk=said.pk).update(settled_seat=1)
@@ -179,10 +179,10 @@ def test_the_same_again_is_the_same() -> None:
     match, (one, two) = started()
     said = told(match, one)
     assert told(match, one, now=LATER).pk == said.pk and Report.objects.count() == 1
-    first = reports.confirm(report_id=said.pk, player=two, now=NOW)
-    assert reports.confirm(report_id=said.pk, player=two, now=LATER).settled_at == first.settled_at == NOW
+    first = reporting.confirm(report_id=said.pk, player=two, now=NOW)
+    assert reporting.confirm(report_id=said.pk, player=two, now=LATER).settled_at == first.settled_at == NOW
     assert RatingChange.objects.count() == 2
-    with pytest.raises(reports.Over):
+    with pytest.raises(reporting.Over):
         told(match, one)
 
 
@@ -195,7 +195,7 @@ def test_both_report_the_same() -> None:
 def test_both_report_otherwise_and_neither_has_seen_it() -> None:
     match, (one, two) = started()
     said = told(match, one)
-    with pytest.raises(reports.Outdated) as outdated:
+    with pytest.raises(reporting.Outdated) as outdated:
         told(match, two, SECOND_WON)
     assert outdated.value.report == said and live(match) == said
 
@@ -204,22 +204,22 @@ def test_a_changed_report_is_confirmed_only_by_who_has_seen_it() -> None:
     match, (one, two) = started()
     first = told(match, one)
     second = told(match, one, SECOND_WON, seen=first.pk)
-    with pytest.raises(reports.Outdated) as outdated:
-        reports.confirm(report_id=first.pk, player=two, now=NOW)
+    with pytest.raises(reporting.Outdated) as outdated:
+        reporting.confirm(report_id=first.pk, player=two, now=NOW)
     assert outdated.value.report == second and Match.objects.get().status == "open"
-    with pytest.raises(reports.Outdated):
+    with pytest.raises(reporting.Outdated):
         told(match, one, FIRST_WON, seen=first.pk)
-    reports.confirm(report_id=second.pk, player=two, now=NOW)
+    reporting.confirm(report_id=second.pk, player=two, now=NOW)
     assert [seat.score for seat in match.participants.all()] == [0.0, 1.0]
 
 
 def test_a_withdrawn_report_is_not_confirmed() -> None:
     match, (one, two) = started()
     said = told(match, one)
-    assert reports.withdraw(report_id=said.pk, player=one, now=NOW).state == "withdrawn"
-    assert reports.withdraw(report_id=said.pk, player=one, now=NOW).state == "withdrawn"
-    for act in (reports.confirm, lambda **more: reports.dispute(told=SECOND_WON, **more)):
-        with pytest.raises(reports.Outdated):
+    assert reporting.withdraw(report_id=said.pk, player=one, now=NOW).state == "withdrawn"
+    assert reporting.withdraw(report_id=said.pk, player=one, now=NOW).state == "withdrawn"
+    for act in (reporting.confirm, lambda **more: reporting.dispute(told=SECOND_WON, **more)):
+        with pytest.raises(reporting.Outdated):
             act(report_id=said.pk, player=two, now=NOW)
     assert told(match, two, SECOND_WON).pk != said.pk
 
@@ -227,9 +227,9 @@ def test_a_withdrawn_report_is_not_confirmed() -> None:
 def test_at_a_table_of_four_any_other_confirms() -> None:
     match, players = started("freewhist")
     said = told(match, players[2], PLACED)
-    assert reports.confirm(report_id=said.pk, player=players[3], now=NOW).settled_seat == 4
-    with pytest.raises(reports.Over):
-        reports.confirm(report_id=said.pk, player=players[0], now=NOW)
+    assert reporting.confirm(report_id=said.pk, player=players[3], now=NOW).settled_seat == 4
+    with pytest.raises(reporting.Over):
+        reporting.confirm(report_id=said.pk, player=players[0], now=NOW)
     assert RatingChange.objects.count() == 4
 
 
@@ -237,11 +237,11 @@ def test_a_report_on_other_terms_is_outdated() -> None:
     match, (one, two) = started()
     said = told(match, one)
     save_open(match.pool, players=[two, one], terms=Result(length=7, kind="table"), match=Match.objects.get())
-    with pytest.raises(reports.Outdated):
-        reports.confirm(report_id=said.pk, player=two, now=NOW)
-    assert reports.confirm_silent(NOW + timedelta(days=3)) == 0 and Match.objects.get().status == "open"
+    with pytest.raises(reporting.Outdated):
+        reporting.confirm(report_id=said.pk, player=two, now=NOW)
+    assert reporting.confirm_silent(NOW + timedelta(days=3)) == 0 and Match.objects.get().status == "open"
     again = told(match, one, SECOND_WON)
-    reports.confirm(report_id=again.pk, player=two, now=NOW)
+    reporting.confirm(report_id=again.pk, player=two, now=NOW)
     assert Match.objects.get().length == 7
 
 
@@ -252,13 +252,13 @@ def test_a_match_that_an_organiser_has_completed_is_over() -> None:
         match.pool, Entry(players=[one, two], result=Result(scores=(0.0, 1.0), length=5, kind="table"), ended_at=NOW, match=match)
     )
     for act in (
-        lambda: reports.confirm(report_id=said.pk, player=two, now=NOW),
-        lambda: reports.withdraw(report_id=said.pk, player=one, now=NOW),
-        lambda: reports.dispute(report_id=said.pk, player=two, told=SECOND_WON, now=NOW),
+        lambda: reporting.confirm(report_id=said.pk, player=two, now=NOW),
+        lambda: reporting.withdraw(report_id=said.pk, player=one, now=NOW),
+        lambda: reporting.dispute(report_id=said.pk, player=two, told=SECOND_WON, now=NOW),
     ):
-        with pytest.raises(reports.Over):
+        with pytest.raises(reporting.Over):
             act()
-    assert reports.confirm_silent(NOW + timedelta(days=3)) == 0 and RatingChange.objects.count() == 2
+    assert reporting.confirm_silent(NOW + timedelta(days=3)) == 0 and RatingChange.objects.count() == 2
 
 
 def test_a_deleted_match_takes_its_report_along() -> None:
@@ -274,11 +274,11 @@ def test_a_merged_player_answers_for_his_seat() -> None:
     said = told(match, one)
     [keep] = people(1)
     merge(keep, one, reason="x", now=NOW)
-    with pytest.raises(reports.Outdated):
+    with pytest.raises(reporting.Outdated):
         # The merge gave the match another version.
-        reports.confirm(report_id=said.pk, player=two, now=NOW)
+        reporting.confirm(report_id=said.pk, player=two, now=NOW)
     again = told(match, keep)
-    reports.confirm(report_id=again.pk, player=two, now=NOW)
+    reporting.confirm(report_id=again.pk, player=two, now=NOW)
     assert RatingChange.objects.filter(player=keep).count() == 1
 
 
@@ -289,9 +289,9 @@ def test_silence_confirms_after_a_day_and_once() -> None:
     match, (one, _) = started()
     said = told(match, one)
     assert said.confirms_at == NOW + timedelta(hours=24)
-    assert reports.confirm_silent(NOW + timedelta(hours=23, minutes=59)) == 0
+    assert reporting.confirm_silent(NOW + timedelta(hours=23, minutes=59)) == 0
     due = NOW + timedelta(hours=24)
-    assert reports.confirm_silent(due) == 1 and reports.confirm_silent(due) == 0
+    assert reporting.confirm_silent(due) == 1 and reporting.confirm_silent(due) == 0
     match.refresh_from_db()
     said.refresh_from_db()
     assert (match.status, match.ended_at, match.played_at) == ("completed", due, NOW)
@@ -308,12 +308,12 @@ def test_the_hours_are_a_setting_and_the_task_confirms(settings: Any) -> None:
 def test_silence_confirms_neither_a_dispute_nor_what_follows_one() -> None:
     match, (one, two) = started()
     said = told(match, one)
-    reports.dispute(report_id=said.pk, player=two, told=SECOND_WON, now=NOW)
-    reports.withdraw(report_id=said.pk, player=one, now=NOW)
+    reporting.dispute(report_id=said.pk, player=two, told=SECOND_WON, now=NOW)
+    reporting.withdraw(report_id=said.pk, player=one, now=NOW)
     again = told(match, one)
     assert again.confirms_at is None and again.needs_organiser
-    assert reports.confirm_silent(NOW + timedelta(days=9)) == 0
-    reports.confirm(report_id=again.pk, player=two, now=NOW)
+    assert reporting.confirm_silent(NOW + timedelta(days=9)) == 0
+    reporting.confirm(report_id=again.pk, player=two, now=NOW)
     assert Match.objects.get().status == "completed"
 
 
@@ -325,7 +325,7 @@ def test_one_that_cannot_be_rated_keeps_no_other_waiting() -> None:
     told(good, players[2])
     Match.objects.filter(pk=bad.pk).update(stake=None)
     due = NOW + timedelta(days=2)
-    assert reports.confirm_silent(due) == 1 and reports.confirm_silent(due) == 0
+    assert reporting.confirm_silent(due) == 1 and reporting.confirm_silent(due) == 0
     assert live(bad).needs_organiser and Match.objects.get(pk=good.pk).status == "completed"
 
 
@@ -335,10 +335,10 @@ def test_one_that_cannot_be_rated_keeps_no_other_waiting() -> None:
 def test_a_match_that_was_not_played_is_closed_by_agreement() -> None:
     match, (one, two) = started()
     said = told(match, one, CALLED_OFF)
-    reports.confirm(report_id=said.pk, player=two, now=LATER)
+    reporting.confirm(report_id=said.pk, player=two, now=LATER)
     match.refresh_from_db()
     assert (match.status, match.ended_at) == ("voided", LATER) and not Rating.objects.exists()
-    with pytest.raises(reports.Over):
+    with pytest.raises(reporting.Over):
         told(match, one)
     assert verify(match.pool) == (0, None)
 
@@ -349,10 +349,10 @@ def test_a_match_that_was_not_played_is_closed_by_agreement() -> None:
 def test_a_dispute_goes_to_the_organisers_with_both_versions() -> None:
     match, (one, two) = started()
     said = told(match, one, note="5:2")
-    found = reports.dispute(report_id=said.pk, player=two, told=SECOND_WON, note="I won", now=NOW)
+    found = reporting.dispute(report_id=said.pk, player=two, told=SECOND_WON, note="I won", now=NOW)
     assert (found.state, found.disputed_seat, found.dispute_note) == ("disputed", 2, "I won")
-    assert reports.told_of(found) == FIRST_WON and reports.other_version(found) == SECOND_WON
-    assert reports.dispute(report_id=said.pk, player=two, told=SECOND_WON, note="I won", now=LATER).disputed_at == NOW
+    assert reporting.told_of(found) == FIRST_WON and reporting.other_version(found) == SECOND_WON
+    assert reporting.dispute(report_id=said.pk, player=two, told=SECOND_WON, note="I won", now=LATER).disputed_at == NOW
     organiser = staff("change_match")
     adjudication.decide(match_id=match.pk, told=SECOND_WON, decided_by=organiser, reason="Log file", seen=said.pk, now=LATER)
     match.refresh_from_db()
@@ -366,32 +366,32 @@ def test_a_dispute_goes_to_the_organisers_with_both_versions() -> None:
 def test_a_dispute_says_something_else() -> None:
     match, (one, two) = started()
     said = told(match, one)
-    with pytest.raises(reports.SameVersion):
-        reports.dispute(report_id=said.pk, player=two, told=FIRST_WON, now=NOW)
+    with pytest.raises(reporting.SameVersion):
+        reporting.dispute(report_id=said.pk, player=two, told=FIRST_WON, now=NOW)
     with pytest.raises(Refused):
-        reports.dispute(report_id=said.pk, player=two, told=DRAWN, now=NOW)
+        reporting.dispute(report_id=said.pk, player=two, told=DRAWN, now=NOW)
     assert live(match).state == "waiting"
 
 
 def test_who_disputes_can_give_in_and_nobody_else() -> None:
     match, players = started("freewhist")
     said = told(match, players[0], PLACED)
-    reports.dispute(report_id=said.pk, player=players[1], told=Told(outcome="result", places=(2, 1, 3, 4)), now=NOW)
-    with pytest.raises(reports.NotYours):
-        reports.confirm(report_id=said.pk, player=players[2], now=NOW)
-    with pytest.raises(reports.Outdated):
-        reports.dispute(report_id=said.pk, player=players[2], told=Told(outcome="result", places=(3, 1, 2, 4)), now=NOW)
-    assert reports.confirm(report_id=said.pk, player=players[1], now=NOW).state == "confirmed"
+    reporting.dispute(report_id=said.pk, player=players[1], told=Told(outcome="result", places=(2, 1, 3, 4)), now=NOW)
+    with pytest.raises(reporting.NotYours):
+        reporting.confirm(report_id=said.pk, player=players[2], now=NOW)
+    with pytest.raises(reporting.Outdated):
+        reporting.dispute(report_id=said.pk, player=players[2], told=Told(outcome="result", places=(3, 1, 2, 4)), now=NOW)
+    assert reporting.confirm(report_id=said.pk, player=players[1], now=NOW).state == "confirmed"
     assert RatingChange.objects.count() == 4
 
 
 def test_an_organiser_decides_on_what_he_has_seen_and_not_in_his_own_match() -> None:
     match, (one, two) = started()
     said = told(match, one)
-    reports.dispute(report_id=said.pk, player=two, told=SECOND_WON, now=NOW)
+    reporting.dispute(report_id=said.pk, player=two, told=SECOND_WON, now=NOW)
     organiser = staff("change_match")
     act: dict[str, Any] = {"match_id": match.pk, "told": FIRST_WON, "decided_by": organiser, "reason": "x", "now": NOW}
-    with pytest.raises(reports.Outdated):
+    with pytest.raises(reporting.Outdated):
         adjudication.decide(**act, seen=None)
     for wrong, field in (({"reason": " "}, "decision"), ({"told": DRAWN}, "scores"), ({"told": BROKEN_OFF}, "chance")):
         with pytest.raises(Refused) as refused:
@@ -417,8 +417,8 @@ def test_a_match_that_was_broken_off_is_rated_by_its_evaluation() -> None:
     match, (one, two) = started("crowns-cup")
     said = told(match, one, BROKEN_OFF, note="Two checkers back")
     assert said.confirms_at is None and said.needs_organiser
-    assert reports.confirm(report_id=said.pk, player=two, now=NOW).state == "agreed"
-    assert reports.confirm(report_id=said.pk, player=two, now=LATER).state == "agreed"
+    assert reporting.confirm(report_id=said.pk, player=two, now=NOW).state == "agreed"
+    assert reporting.confirm(report_id=said.pk, player=two, now=LATER).state == "agreed"
     assert not RatingChange.objects.exists()
     organiser = staff("change_match")
     made = evaluated(match, evaluated_by=organiser, seen=said.pk)
@@ -429,7 +429,7 @@ def test_a_match_that_was_broken_off_is_rated_by_its_evaluation() -> None:
     # 4 * sqrt(5) * 5 * log10(11) * (0.62 - 0.5)
     assert line.change == pytest.approx(5.5887, abs=1e-4) and match.participants.get(seat=1).rake == Decimal("0.25")
     assert evaluated(match, evaluated_by=organiser, seen=said.pk).pk == made.pk and Evaluation.objects.count() == 1
-    with pytest.raises(reports.Over):
+    with pytest.raises(reporting.Over):
         evaluated(match, chance=0.5)
     assert live(match) is None
 
@@ -526,7 +526,7 @@ def test_an_appeal_that_is_rejected_changes_nothing() -> None:
 def test_who_may_appeal_and_against_what(settings: Any) -> None:
     match, (one, two) = settled()
     [stranger] = people(1)
-    with pytest.raises(reports.NotAtTable):
+    with pytest.raises(reporting.NotAtTable):
         appeals.appeal(match_id=match.pk, player=stranger, text="x", now=LATER)
     with pytest.raises(appeals.TooLate):
         appeals.appeal(match_id=match.pk, player=one, text="x", now=LATER + timedelta(days=14, seconds=1))
@@ -563,9 +563,9 @@ def test_every_change_is_told_inside_its_transaction() -> None:
     try:
         match, (one, two) = started("crowns-cup")
         said = told(match, one)
-        reports.withdraw(report_id=said.pk, player=one, now=NOW)
+        reporting.withdraw(report_id=said.pk, player=one, now=NOW)
         said = told(match, one)
-        reports.dispute(report_id=said.pk, player=two, told=BROKEN_OFF, now=NOW)
+        reporting.dispute(report_id=said.pk, player=two, told=BROKEN_OFF, now=NOW)
         evaluated(match)
         made = appeals.appeal(match_id=match.pk, player=one, text="x", now=LATER)
         appeals.answer(appeal_id=made.pk, grant=False, text="x", answered_by=staff("change_match"), now=LATER)
@@ -578,7 +578,7 @@ def test_every_change_is_told_inside_its_transaction() -> None:
 def test_names_are_forgotten_in_what_was_written() -> None:
     match, (one, two) = started("crowns-cup", create_players(["Vera", "Didrik"]))
     said = told(match, one, note="Vera was ahead")
-    reports.dispute(report_id=said.pk, player=two, told=BROKEN_OFF, note="Vera was not", now=NOW)
+    reporting.dispute(report_id=said.pk, player=two, told=BROKEN_OFF, note="Vera was not", now=NOW)
     evaluated(match, note="Vera on the bar")
     appeals.appeal(match_id=match.pk, player=one, text="I am Vera", now=LATER)
     anonymise_player(one, now=NOW)

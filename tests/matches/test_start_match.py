@@ -6,8 +6,8 @@ from decimal import Decimal
 
 import pytest
 
+from matches.lobby.tables import start_match
 from matches.models import Match
-from matches.tables import start_match
 from players.systems.base import Refused, Result
 from tests.building import people, pool_of
 

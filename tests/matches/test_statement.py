@@ -16,7 +16,7 @@ from matches.completion import complete_match
 from matches.corrections import Correction, correct
 from matches.entries import Entry
 from matches.models import Match, RakeBand
-from matches.statement import months_of, statement_lines
+from matches.money.statement import months_of, statement_lines
 from players.models import Player
 from players.services import create_players
 from players.systems.base import Result

@@ -13,9 +13,9 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from matches.completion import Entry, complete_match, save_open
-from matches.lobbies import lobby_of
+from matches.lobby.row import lobby_of
+from matches.lobby.tables import challenge, close_stale, decline, invite, leave_table, offer_rematch, open_table, take_seat
 from matches.models import Lobby, Match, PairingRequest, Table, TableSeat
-from matches.tables import challenge, close_stale, decline, invite, leave_table, offer_rematch, open_table, take_seat
 from players import ledger
 from players.ledger import Opening
 from players.models import Player, Pool

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from matches.corrections import Correction, correct
+from matches.lobby.tables import open_table
 from matches.models import Match
-from matches.tables import open_table
 from players.models import Pool, RatingChange
 from players.systems.base import Result
 from tests.asking import Asker, fields

@@ -7,9 +7,9 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from matches import adjudication, appeals, reports
 from matches.inbox import words
 from matches.inbox.models import Message
+from matches.reports import adjudication, appeals, reporting
 from players.anonymising import anonymise_player
 from tests.building import people
 from tests.matches.entering import staff
@@ -26,16 +26,16 @@ def told() -> list[tuple[int, str]]:
 def test_the_other_is_asked_to_confirm_and_told_how_long_he_has() -> None:
     match, (one, two) = started("fibs")
     with_login(one), with_login(two)
-    said = reports.report(match_id=match.pk, player=one, told=FIRST_WON)
-    reports.report(match_id=match.pk, player=one, told=FIRST_WON)
+    said = reporting.report(match_id=match.pk, player=one, told=FIRST_WON)
+    reporting.report(match_id=match.pk, player=one, told=FIRST_WON)
     assert told() == [(two.pk, "confirm")]
     message = Message.objects.select_related("pool").get()
     assert words.moment(said.confirms_at.isoformat()) in words.text(message)
     assert words.address(message) == match.get_absolute_url()
     # A newer report is another question.
-    reports.report(match_id=match.pk, player=one, told=SECOND_WON)
+    reporting.report(match_id=match.pk, player=one, told=SECOND_WON)
     assert told() == [(two.pk, "confirm")] * 2
-    reports.confirm(report_id=reports.report(match_id=match.pk, player=one, told=SECOND_WON).pk, player=two)
+    reporting.confirm(report_id=reporting.report(match_id=match.pk, player=one, told=SECOND_WON).pk, player=two)
     assert len(told()) == 2
 
 
@@ -43,15 +43,15 @@ def test_three_others_are_asked_at_a_table_of_four() -> None:
     match, players = started("freewhist")
     for player in players:
         with_login(player)
-    reports.report(match_id=match.pk, player=players[2], told=PLACED)
+    reporting.report(match_id=match.pk, player=players[2], told=PLACED)
     assert told() == [(players[number].pk, "confirm") for number in (0, 1, 3)]
 
 
 def test_both_are_told_of_a_dispute_and_of_its_decision() -> None:
     match, (one, two) = started("fibs")
     with_login(one), with_login(two)
-    said = reports.report(match_id=match.pk, player=one, told=FIRST_WON)
-    reports.dispute(report_id=said.pk, player=two, told=SECOND_WON)
+    said = reporting.report(match_id=match.pk, player=one, told=FIRST_WON)
+    reporting.dispute(report_id=said.pk, player=two, told=SECOND_WON)
     assert told()[1:] == [(one.pk, "disputed"), (two.pk, "disputed")]
     adjudication.decide(match_id=match.pk, told=FIRST_WON, decided_by=staff(), reason="The log says so", seen=said.pk)
     assert told()[3:] == [(one.pk, "decided"), (two.pk, "decided")]
@@ -62,8 +62,8 @@ def test_both_are_told_of_a_dispute_and_of_its_decision() -> None:
 def test_an_answered_appeal_is_told_to_him_who_made_it() -> None:
     match, (one, two) = started("fibs")
     with_login(two)
-    said = reports.report(match_id=match.pk, player=one, told=FIRST_WON)
-    reports.confirm(report_id=said.pk, player=two)
+    said = reporting.report(match_id=match.pk, player=one, told=FIRST_WON)
+    reporting.confirm(report_id=said.pk, player=two)
     made = appeals.appeal(match_id=match.pk, player=two, text="I clicked wrong")
     assert "answered" not in {kind for _, kind in told()}
     appeals.answer(appeal_id=made.pk, grant=False, text="No", answered_by=staff())
@@ -74,8 +74,8 @@ def test_an_answered_appeal_is_told_to_him_who_made_it() -> None:
 def test_what_is_rolled_back_is_not_told() -> None:
     match, (one, two) = started("fibs")
     with_login(two)
-    with pytest.raises(reports.NotAtTable):
-        reports.report(match_id=match.pk, player=people(3)[2], told=FIRST_WON)
+    with pytest.raises(reporting.NotAtTable):
+        reporting.report(match_id=match.pk, player=people(3)[2], told=FIRST_WON)
     assert told() == []
     assert timezone.now() - timedelta(days=1) < match.created_at and one.pk != two.pk
 
@@ -83,6 +83,6 @@ def test_what_is_rolled_back_is_not_told() -> None:
 def test_the_messages_of_him_who_asks_to_be_forgotten_go() -> None:
     match, (one, two) = started("fibs")
     with_login(two)
-    reports.report(match_id=match.pk, player=one, told=FIRST_WON)
+    reporting.report(match_id=match.pk, player=one, told=FIRST_WON)
     anonymise_player(two, reason="asked", made_by=None)
     assert told() == []

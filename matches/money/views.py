@@ -8,7 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 
-from matches.statement import months_of, statement_lines, write_csv
+from matches.money.statement import months_of, statement_lines, write_csv
 from players.models import Player
 from players.pages.window import Window
 

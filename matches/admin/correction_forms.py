@@ -16,9 +16,8 @@ from matches.forms import EntryForm, Trouble
 from matches.models import Match, Revision
 from matches.replay import Overtaken
 from matches.words import overtaken_sentence, unchanged_sentence
+from players.forms import REASON_MAX
 from players.models import Player
-
-REASON_MAX = 1000
 
 
 def busy_sentence() -> str:

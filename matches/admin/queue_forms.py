@@ -7,9 +7,9 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy
 
-from matches.adjudication import EVALUATOR_MAX
 from matches.models import Match
-from matches.report_forms import RefusedForm, ToldForm, note_field
+from matches.reports.adjudication import EVALUATOR_MAX
+from matches.reports.forms import RefusedForm, ToldForm, note_field
 
 
 class DecisionForm(ToldForm):

@@ -16,7 +16,7 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
 from matches.imports import cells
-from matches.rake import bands_of, rake_for
+from matches.money.rake import bands_of, rake_for
 from players import wording
 from players.formatting import format_number, format_plain, format_rating, shown
 from players.models import Player, Pool, Rating

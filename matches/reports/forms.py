@@ -11,8 +11,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from matches.models import Match, Participant, Report
-from matches.report_models import NOTE_MAX
-from matches.reports import Told
+from matches.reports.models import NOTE_MAX
+from matches.reports.reporting import Told
 from players.models import Player
 from players.pages.outcomes import name_in_text
 from players.systems.base import Refused

@@ -18,11 +18,11 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from matches.admission import Strength, strengths_of
 from matches.entries import check_terms
-from matches.lobbies import lobby_of, touch
+from matches.lobby.admission import Strength, strengths_of
+from matches.lobby.row import lobby_of, touch
+from matches.lobby.tables import lock_tables, start_match, stop_waiting
 from matches.models import Lobby, Match, PairingRequest, Participant
-from matches.tables import lock_tables, start_match, stop_waiting
 from players.locks import hold_players, require_transaction
 from players.models import Player, Pool
 from players.systems.base import Kind, Refused, Result

@@ -13,9 +13,9 @@ from django.db import transaction
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
-from matches.adjudication import OwnMatch, needed_text
 from matches.models import Appeal, Evaluation, Match, Report
-from matches.reports import NotAtTable, ReportDenied
+from matches.reports.adjudication import OwnMatch, needed_text
+from matches.reports.reporting import NotAtTable, ReportDenied
 from matches.signals import appeal_changed
 from players.models import Player
 

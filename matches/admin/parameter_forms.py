@@ -13,7 +13,7 @@ from django.utils.formats import localize_input, sanitize_separators
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
-from matches.correction_forms import reason_field
+from matches.admin.correction_forms import reason_field
 from players.formatting import format_number
 from players.models import Pool
 from players.systems.params import BadParameter, Params, Spec

@@ -15,7 +15,7 @@ from typing import Any
 
 from matches.imports.cells import protected
 from matches.models import ORDER, Match, Participant
-from matches.rake import at_stake, money_result
+from matches.money.rake import at_stake, money_result
 from players.models import Player
 from players.pages.reader import match_day
 

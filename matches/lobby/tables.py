@@ -22,12 +22,12 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from matches.admission import strengths_of, why_not
 from matches.completion import save_open
 from matches.entries import check_terms
 from matches.inbox.models import Message
 from matches.inbox.telling import tell
-from matches.lobbies import lobby_of, touch
+from matches.lobby.admission import strengths_of, why_not
+from matches.lobby.row import lobby_of, touch
 from matches.models import Match, PairingRequest, Participant, Table, TableSeat, terms_of
 from players.locks import hold_players, require_transaction
 from players.models import Player, Pool

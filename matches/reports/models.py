@@ -1,6 +1,6 @@
 """What players and organisers say of a match: reports of how it went, evaluations of one that was broken off, appeals.
 
-Written by `matches.reports`, `matches.adjudication` and `matches.appeals`.
+Written by `matches.reports.reporting`, `matches.reports.adjudication` and `matches.reports.appeals`.
 """
 
 from __future__ import annotations

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from matches.admission import Strength
+from matches.lobby.admission import Strength
 from matches.models import RakeBand
-from matches.rake import rake_for
+from matches.money.rake import rake_for
 from players import simulation, wording
 from players.models import Pool
 from players.systems.base import Refused, Result, Seat

@@ -15,12 +15,12 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from matches import appeals, reports
 from matches.models import Appeal, Match, Report
-from matches.report_forms import AppealForm, DisputeForm, ReportForm, initial_of
-from matches.report_page import ReportPage, report_page, unfinished
-from matches.report_words import denial
-from matches.reports import ReportDenied, told_of
+from matches.reports import appeals, reporting
+from matches.reports.forms import AppealForm, DisputeForm, ReportForm, initial_of
+from matches.reports.page import ReportPage, report_page, unfinished
+from matches.reports.reporting import ReportDenied, told_of
+from matches.reports.words import denial
 from players.models import Player
 from players.pages.reader import page
 from players.systems.base import Refused
@@ -42,7 +42,7 @@ def for_players(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResp
             return view(request, reader, **asked)
         except (Match.DoesNotExist, Report.DoesNotExist):
             raise Http404(_("There is no such match.")) from None
-        except reports.NotAtTable as denied:
+        except reporting.NotAtTable as denied:
             raise PermissionDenied(denial(denied)) from None
 
     return own
@@ -67,7 +67,7 @@ def report(request: HttpRequest, reader: Player, match_id: int) -> HttpResponse:
     form = ReportForm(request.POST, match=shown.match, seats=shown.seats, reader=reader)
     if form.is_valid():
         try:
-            made = reports.report(
+            made = reporting.report(
                 match_id=match_id,
                 player=reader,
                 told=form.told(),
@@ -88,7 +88,7 @@ def report(request: HttpRequest, reader: Player, match_id: int) -> HttpResponse:
 @for_players
 def confirm(request: HttpRequest, reader: Player, report_id: int) -> HttpResponse:
     try:
-        found = reports.confirm(report_id=report_id, player=reader)
+        found = reporting.confirm(report_id=report_id, player=reader)
     except ReportDenied as denied:
         return _denied(request, reader, denied)
     except Refused as refused:
@@ -103,10 +103,10 @@ def dispute(request: HttpRequest, reader: Player, report_id: int) -> HttpRespons
     form = DisputeForm(request.POST, match=shown.match, seats=shown.seats, reader=reader, prefix="dispute")
     if form.is_valid():
         try:
-            found = reports.dispute(report_id=report_id, player=reader, told=form.told(), note=form.cleaned_data["note"])
+            found = reporting.dispute(report_id=report_id, player=reader, told=form.told(), note=form.cleaned_data["note"])
         except Refused as refused:
             form.refuse(refused)
-        except reports.SameVersion as same:
+        except reporting.SameVersion as same:
             form.add_error("outcome", denial(same))
         except ReportDenied as denied:
             return _denied(request, reader, denied)
@@ -119,7 +119,7 @@ def dispute(request: HttpRequest, reader: Player, report_id: int) -> HttpRespons
 @for_players
 def withdraw(request: HttpRequest, reader: Player, report_id: int) -> HttpResponse:
     try:
-        found = reports.withdraw(report_id=report_id, player=reader)
+        found = reporting.withdraw(report_id=report_id, player=reader)
     except ReportDenied as denied:
         return _denied(request, reader, denied)
     return _done(request, found)
@@ -132,7 +132,7 @@ def appeal(request: HttpRequest, reader: Player, match_id: int) -> HttpResponse:
     match = Match.objects.select_related("pool").get(pk=match_id)
     seats = list(match.participants.select_related("player").order_by("seat"))
     if not any(seat.player_id == reader.pk for seat in seats):
-        raise reports.NotAtTable(match)
+        raise reporting.NotAtTable(match)
     form, status, why_not = AppealForm(request.POST or None), 200, ""
     if request.method == "POST":
         status = 400

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from matches.models import RakeBand
-from matches.rake import check_bands
+from matches.money.rake import check_bands
 from players.forms import OfPoolForm
 
 RULES: dict[tuple[str, str], Any] = {

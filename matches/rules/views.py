@@ -6,8 +6,8 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
-from matches.rake import bands_of, grouped
-from matches.simulator import simulation
+from matches.money.rake import bands_of, grouped
+from matches.rules.simulator import simulation
 from players.models import Player
 from players.pages.pools import all_pools
 from players.pages.reader import page

@@ -1,7 +1,7 @@
 """Reports: a player says how a match went, another one confirms or disputes it, and only what is confirmed is rated.
 
 Any one of the other players confirms; he who reported does not. Silence confirms after REPORT_HOURS, unless the match was broken
-off (then an organiser or the game server evaluates it, see `matches.adjudication`) or any report of it was disputed. The match is
+off (then an organiser or the game server evaluates it, see `adjudication`) or any report of it was disputed. The match is
 rated as one that ends at the instant of confirmation, so that it comes after all that was rated before; `played_at` keeps when it
 was played. The match is locked before anything is read of its reports, so that clicks that race have one effect.
 
@@ -24,7 +24,7 @@ from django.utils import timezone
 from matches.completion import close_open, complete_match
 from matches.entries import MOST_AHEAD, Conflict, Entry, normal
 from matches.models import Match, Participant, Report
-from matches.report_models import NOTE_MAX
+from matches.reports.models import NOTE_MAX
 from matches.signals import report_changed
 from players.models import Player
 from players.systems.base import Refused, Result

@@ -21,10 +21,10 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
-from matches import lobby, matchmaking, tables
+from matches.lobby import matchmaking, reads, tables
+from matches.lobby.forms import TermsForm, WantedForm
+from matches.lobby.prospects import why_not_counted
 from matches.models import Match, Table
-from matches.prospects import why_not_counted
-from matches.table_forms import TermsForm, WantedForm
 from players.models import Player, Pool
 from players.pages.pools import all_pools
 from players.pages.reader import page
@@ -107,7 +107,7 @@ def _lobby(
     # Before the tables are read: what changes in between is then fetched once more.
     etag = _etag(request, pool.slug, reader)
     context = _tables(request, reader, pool, etag) | {
-        "pools": lobby.tables_by_pool(pools),
+        "pools": reads.tables_by_pool(pools),
         "form": form or TermsForm(pool, limits=True),
         "uncounted": uncounted_ways(pool),
         "refused": form is not None,
@@ -146,7 +146,7 @@ def _for_this_reader(response: HttpResponse, etag: str) -> HttpResponse:
 
 def _etag(request: HttpRequest, pool_slug: str, reader: Player | None) -> str:
     """Of the tables as this reader sees them, with his filters, in his language and zone."""
-    state = lobby.state_of(pool_slug, reader)
+    state = reads.state_of(pool_slug, reader)
     filters = sorted((name, value) for name, value in request.GET.items() if name != "since")
     seen = repr((state, filters, request.user.is_authenticated, get_language(), timezone.get_current_timezone_name()))
     return f'"{hashlib.blake2b(seen.encode(errors="replace"), digest_size=12).hexdigest()}"'
@@ -156,13 +156,13 @@ def _started(request: HttpRequest, reader: Player | None) -> Match | None:
     since = request.GET.get("since", "")
     if reader is None or not (since.isascii() and since.isdigit() and len(since) < 13):
         return None
-    return lobby.started_since(reader, datetime.fromtimestamp(min(int(since), LATEST), UTC))
+    return reads.started_since(reader, datetime.fromtimestamp(min(int(since), LATEST), UTC))
 
 
 def _tables(request: HttpRequest, reader: Player | None, pool: Pool, etag: str) -> dict[str, Any]:
     shows_stakes = stakes_for(request.user, pool).of_tables
     wanted = WantedForm(pool, request.GET, reader=reader is not None, stakes=shows_stakes)
-    found = lobby.tables(pool, reader, wanted.wanted())
+    found = reads.tables(pool, reader, wanted.wanted())
     query = request.GET.copy()
     query.pop("since", None)
     if found.own.waits:
@@ -305,7 +305,7 @@ def table_page(request: HttpRequest, reader: Player | None, table_id: int | None
         "four": table.pool.rating_system.seats > 2,
         "shows_stakes": stakes_for(request.user, table.pool).of_tables,
         "table": table,
-        "row": lobby.one_table(table, reader) if waits else None,
+        "row": reads.one_table(table, reader) if waits else None,
         "link": request.build_absolute_uri(reverse("invitation", args=[table.token])) if table.token else "",
         "seat_address": reverse("invitation_seat", args=[token]) if token else reverse("take_seat", args=[table.pk]),
     }

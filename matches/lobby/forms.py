@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from matches.entries import check_terms
 from matches.forms import beside, help_text, label, number
-from matches.lobby import ORDERS, Wanted
+from matches.lobby.reads import ORDERS, Wanted
 from players.models import Pool
 from players.systems.base import DEALS, EXPERIENCE_LIMIT, LENGTHS, RATING_LIMIT, STAKE_LIMIT, Kind, Refused, Result
 

@@ -11,10 +11,10 @@ from typing import Any
 from django.db.models import Count, F, FilteredRelation, Prefetch, Q, QuerySet
 from django.utils import timezone
 
-from matches.admission import Strength, difference, why_not
+from matches.lobby.admission import Strength, difference, why_not
+from matches.lobby.prospects import Prospect, prospect, rake, why_not_counted
 from matches.models import Match, PairingRequest, RakeBand, Table, TableSeat
-from matches.prospects import Prospect, prospect, rake, why_not_counted
-from matches.rake import bands_of
+from matches.money.rake import bands_of
 from players import rows
 from players.formatting import is_provisional
 from players.models import Player, Pool, Rating

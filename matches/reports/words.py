@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from matches.models import Match, Participant, Report
-from matches.reports import ReportDenied, Told
+from matches.reports.reporting import ReportDenied, Told
 from players.formatting import format_number
 from players.pages.outcomes import names, outcome
 

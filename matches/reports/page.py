@@ -9,11 +9,11 @@ from typing import Any
 
 from django.db.models import Prefetch
 
-from matches.admission import Strength, strengths_of
+from matches.lobby.admission import Strength, strengths_of
 from matches.models import Match, Participant, RakeBand, Report
-from matches.rake import bands_of, rake_for
-from matches.report_words import told_in_words
-from matches.reports import NotAtTable, Told, other_version, told_of
+from matches.money.rake import bands_of, rake_for
+from matches.reports.reporting import NotAtTable, Told, other_version, told_of
+from matches.reports.words import told_in_words
 from players.models import Player
 from players.simulation import FourPlayers, simulate
 from players.systems.base import Refused, Seat

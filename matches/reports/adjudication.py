@@ -15,8 +15,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from matches.models import Evaluation, Match, Report
-from matches.report_models import NOTE_MAX
-from matches.reports import Locked, Outdated, Over, ReportDenied, Told, apply, check_note, check_told, complete, lock
+from matches.reports.models import NOTE_MAX
+from matches.reports.reporting import Locked, Outdated, Over, ReportDenied, Told, apply, check_note, check_told, complete, lock
 from matches.signals import report_changed
 from players.systems.base import Refused
 

@@ -1,0 +1,1 @@
+"""The lobby: tables, matchmaking, who may sit down, and the pages where players find opponents."""
