@@ -488,7 +488,7 @@ class Table(MatchTerms):
 
     `kind` says how its players come together, and is the kind of the match that starts when the last seat is taken: an open table
     stands in the lobby; a challenge is for `invited`; an invitation for whoever has the link; a rematch for those who played
-    `rematch_of`.
+    `rematch_of`. A game server's open table has its `source` and its id there; the site's own have none.
     """
 
     class Status(models.TextChoices):
@@ -505,6 +505,7 @@ class Table(MatchTerms):
         STALE = "stale", _("nobody came")
         PLAYING = "playing", _("its players play elsewhere")
         STAFF = "staff", _("closed by an organiser")
+        SERVER = "server", _("closed by the game server")
 
     host = models.ForeignKey(Player, on_delete=models.PROTECT, related_name="tables", verbose_name=_("host"))
     kind = models.CharField(
@@ -529,6 +530,8 @@ class Table(MatchTerms):
     match = models.OneToOneField(
         Match, on_delete=models.SET_NULL, null=True, editable=False, related_name="table", verbose_name=_("match")
     )
+    source = models.CharField(_("source"), max_length=100, blank=True, default="", editable=False)
+    external_id = models.CharField(_("id at the source"), max_length=200, blank=True, default="", editable=False)
     opened_at = models.DateTimeField(_("opened"), default=timezone.now)
     changed_at = models.DateTimeField(_("last come or gone"), default=timezone.now)
     closed_because = models.CharField(_("closed because"), max_length=8, choices=Closed.choices, blank=True, default="")
@@ -566,6 +569,7 @@ class Table(MatchTerms):
             models.UniqueConstraint(
                 fields=("pool", "host"), condition=Q(kind="invitation", status="waiting"), name="table_invitation_once"
             ),
+            models.UniqueConstraint(fields=("source", "external_id"), condition=~Q(external_id=""), name="table_once_per_source"),
             models.UniqueConstraint(
                 fields=("rematch_of",), condition=Q(kind="rematch") & ~Q(status="closed"), name="table_rematch_once"
             ),

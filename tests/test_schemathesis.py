@@ -23,9 +23,11 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from matches.models import Match, Table
+from matches.lobby.tables import open_table, take_seat
+from matches.models import Match
 from players.api.models import ApiKey, ExternalPlayer
 from players.models import Pool
+from players.systems.base import Result
 from tests.asking import spec
 from tests.building import at, complete, people, pool_of, won
 from tests.serving import key_of
@@ -52,7 +54,10 @@ def _likely(schema: dict[str, Any], likely: list[Any]) -> None:
 def _with_likely_values() -> dict[str, Any]:
     """The description with hints at what is there: else hardly anything would ever be found."""
     found = copy.deepcopy(spec())
-    slugs, ids = [pool[0] for pool in Pool.objects.values_list("slug")], list(Match.objects.values_list("pk", flat=True)[:3])
+    slugs, ids = (
+        [pool[0] for pool in Pool.objects.values_list("slug")],
+        list(Match.objects.order_by("pk").values_list("pk", flat=True)),
+    )
     for item in found["paths"].values():
         for operation in item.values():
             for parameter in operation.get("parameters", ()):
@@ -65,13 +70,16 @@ def _with_likely_values() -> dict[str, Any]:
                 elif parameter["name"] == "Accept-Language":
                     _likely(parameter["schema"], ["de", "da", "nl"])
     shapes = found["components"]["schemas"]
-    for name in ("MatchSent", "BatchSent"):
+    for name in ("MatchSent", "BatchSent", "TableSent"):
         _likely(shapes[name]["properties"]["pool"], ["fibs", "tics", "freewhist"])
     for name in ("ResultSent", "MatchSent", "CorrectionSent"):
         properties = shapes[name]["properties"]
         _likely(properties["scores"], [[1, 0], [0, 1]])
         _likely(properties["players"], [[{"name": "Player 1"}, {"external_id": "u2"}], [{"id": ids[0]}, {"name": "New"}]])
         _likely(properties["ended_at"], ["2026-03-04T20:00:00Z"])
+    _likely(shapes["MatchSent"]["properties"]["match"], [Match.objects.get(status="open").pk])
+    for name, field in (("TableSent", "host"), ("SitsDownSent", "player")):
+        _likely(shapes[name]["properties"][field], [{"id": ids[0]}, {"external_id": "u2"}, {"name": "New"}])
     return found
 
 
@@ -82,7 +90,9 @@ def asked(settings: Any) -> Any:
     pool, players = pool_of("fibs"), people(3)
     complete(pool, *(won(players[n], players[(n + 1) % 3], at(n), source="server", external_id=str(n)) for n in range(3)))
     ExternalPlayer.objects.create(source="server", external_id="u2", player=players[1])
-    Table.objects.create(pool=pool, host=players[0], length=5)
+    own = open_table(pool, players[0], Result(length=5), source="server", external_id="1")
+    take_seat(own.pk, players[1])
+    open_table(pool, players[0], Result(length=5), source="server", external_id="2")
     secret = key_of(*Pool.objects.values_list("slug", flat=True), corrections=True, lobby=True, may_create_players=True)
     schema = schemathesis.openapi.from_dict(_with_likely_values())
     schema.app = get_wsgi_application()

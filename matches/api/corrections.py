@@ -84,7 +84,7 @@ class _Corrects(ApiView):
         try:
             correction = make(read)
             if correction is None:
-                return _done(match, None)
+                return _done(match, None, actor)
             return self._respond(actor, match.pool, correction, values)
         except BatchRefused as batch:
             raise batch.refused from None
@@ -107,12 +107,12 @@ class _Corrects(ApiView):
         except Moved as moved:
             detail = _("The pool has changed since this preview. Nothing was written; here is how it would be now.")
             raise ApiError(409, detail, code="moved", preview=preview_answer(moved.preview, pool)) from None
-        return _done(correction.match, revision)
+        return _done(correction.match, revision, actor)
 
 
-def _done(match: Match, revision: Revision | None) -> Response:
+def _done(match: Match, revision: Revision | None, actor: Actor) -> Response:
     made = None if revision is None else {"id": revision.pk, "kind": str(revision.kind), "lines": revision.changes}
-    return Response({"preview": None, "revision": made, "result": results_of([match.pk])[match.pk]})
+    return Response({"preview": None, "revision": made, "result": results_of([match.pk], actor)[match.pk]})
 
 
 class MatchDetail(MatchRead, _Corrects):

@@ -12,10 +12,12 @@ from typing import Any
 from matches.api.answers import not_counted
 from matches.api.first import edits_of, first_described
 from matches.models import Match, Participant
+from players.api.actors import Actor
 from players.api.answers import Json, change, end, euros, player, points
 from players.ledger import chunks
 from players.models import Player, Pool, PublishedChange, RatingChange
 from players.pages.pools import all_pools
+from players.permissions import StakeSight, stakes_for
 from players.systems.base import Result
 
 Numbers = tuple[float, float, float, int, int]
@@ -23,11 +25,15 @@ NUMBERS = ("before", "change", "after", "experience_before", "experience_after")
 NOTHING: Json = dict.fromkeys(NUMBERS)
 
 
-def results_of(ids: Sequence[int]) -> dict[int, Json]:
-    """By match id, what is answered of stored matches. Six queries for each few hundred, however many there are, and three more
+def results_of(ids: Sequence[int], actor: Actor) -> dict[int, Json]:
+    """By match id, what is answered of stored matches to whoever wrote them. What he may not see of stakes is left out.
+
+    Six queries for each few hundred, however many there are, and three more
     for those that were edited."""
     answers: dict[int, Json] = {}
-    pools = {pool.pk: pool for pool in all_pools()}
+    reader = actor.login if actor.key is None else None
+    pools = {pool.pk: pool for pool in all_pools(reader)}
+    sights: dict[int, StakeSight] = {}
     for chunk in chunks(sorted(set(ids))):
         matches = {match.pk: match for match in Match.objects.filter(pk__in=chunk)}
         seated: dict[int, list[Participant]] = {}
@@ -40,10 +46,19 @@ def results_of(ids: Sequence[int]) -> dict[int, Json]:
         gone = _unseated(was, seated)
         for pk, match in matches.items():
             match.pool = pools[match.pool_id]
+            if match.pool_id not in sights:
+                sights[match.pool_id] = stakes_for(reader, match.pool)
             seats = seated.get(pk, [])
             counted_first = pk not in edits or _counted_first(match, seats, edits[pk])
-            answers[pk] = _result(match, seats, now.get(pk, {}), was.get(pk, {}), gone, counted_first)
+            shows_rake = is_own(match, actor) or sights[match.pool_id].of(seat.player for seat in seats)
+            numbers = now.get(pk, {}), was.get(pk, {})
+            answers[pk] = _result(match, seats, *numbers, gone, counted_first, shows_rake)
     return answers
+
+
+def is_own(match: Match, actor: Actor) -> bool:
+    """Whether it came from his source: he knows its stake, since he sent it."""
+    return bool(match.external_id) and match.source == actor.source
 
 
 def _numbers(rows: Any) -> dict[int, dict[int, Numbers]]:
@@ -84,6 +99,7 @@ def _result(
     was: dict[int, Numbers],
     gone: dict[int, Player],
     counted_first: bool,
+    shows_rake: bool,
 ) -> Json:
     pool = match.pool
     players = [(seat.player, seat.rake) for seat in seats]
@@ -96,7 +112,7 @@ def _result(
             {
                 "player": player(who),
                 **(_in_words(first, pool) if first else NOTHING),
-                "rake": euros(rake),
+                "rake": euros(rake) if shows_rake else None,
                 "revised": (_in_words(line, pool) if line else NOTHING) if line != first else None,
             }
         )

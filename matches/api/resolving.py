@@ -4,8 +4,9 @@ result, where the key may."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Protocol
 
-from matches.api.results import Named, Sent
+from matches.api.results import Named
 from players.api.actors import Actor
 from players.api.models import ExternalPlayer
 from players.api.reading import Unfit
@@ -19,13 +20,20 @@ class Raced(Exception):
     """Somebody else made a player of a name that was free when it was looked up."""
 
 
+class Names(Protocol):
+    """What names players: a result, say."""
+
+    @property
+    def players(self) -> Sequence[Named]: ...
+
+
 class Known:
     """The players whom results name. Those to be made are unsaved, with ids below 0, until `make` has stored them.
 
     At most one query for each way of naming players, and one where some of them were merged.
     """
 
-    def __init__(self, actor: Actor, sent: Iterable[Sent], *, may_create: bool = True) -> None:
+    def __init__(self, actor: Actor, sent: Iterable[Names], *, may_create: bool = True) -> None:
         self.actor, self.may_create = actor, may_create and actor.may_create_players
         named = {one for row in sent for one in row.players}
         self.by_id = self._by_id({one.id for one in named if one.id is not None})
@@ -48,11 +56,12 @@ class Known:
         players = _present([row.player for row in rows])
         return {row.external_id: player for row, player in zip(rows, players, strict=True)}
 
-    def players_of(self, sent: Sent) -> list[Player]:
+    def players_of(self, sent: Names) -> list[Player]:
         """The players of a result. Raises Refused, with the path to whoever is not known."""
-        return [self._player(f"players[{index}]", named) for index, named in enumerate(sent.players)]
+        return [self.player_of(f"players[{index}]", named) for index, named in enumerate(sent.players)]
 
-    def _player(self, where: str, named: Named) -> Player:
+    def player_of(self, where: str, named: Named) -> Player:
+        """Raises Refused, with `where` as the path to him."""
         if named.id is not None:
             if (found := self.by_id.get(named.id)) is None:
                 raise Unfit(where, "no_player", name=named.id)

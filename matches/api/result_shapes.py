@@ -23,7 +23,7 @@ class PlayerResult(PublishedNumbers):
     """What the match did to a player, as it was first published."""
 
     player = PlayerName()
-    rake = Number(allow_null=True, help_text="Euros, where the pool takes one.")
+    rake = Number(allow_null=True, help_text="Euros, where the pool takes one and you may see it.")
     revised = PublishedNumbers(allow_null=True, help_text="What it is by now, where a revision changed it; else null.")
 
 
@@ -85,6 +85,12 @@ class ResultSent(ResultFields):
 
 class MatchSent(ResultSent):
     pool = s.CharField(max_length=50)
+    match = s.IntegerField(
+        required=False,
+        allow_null=True,
+        min_value=1,
+        help_text="The match that started at your table and that this completes; its terms need not be sent again.",
+    )
 
 
 class BatchSent(s.Serializer):
@@ -94,14 +100,21 @@ class BatchSent(s.Serializer):
 
 
 class StoredDifference(FieldError):
-    stored = s.JSONField(allow_null=True)
-    sent = s.JSONField(allow_null=True)
+    stored = s.JSONField(help_text="null where it has none.")
+    sent = s.JSONField()
 
 
 class ConflictError(s.Serializer):
     code = s.CharField()
     detail = s.CharField()
     fields = StoredDifference(many=True)
+    match = s.IntegerField(help_text="The match that is stored.")
+
+
+class FinishedError(s.Serializer):
+    code = s.CharField(help_text="over (finished otherwise), or conflict.")
+    detail = s.CharField()
+    fields = FieldError(many=True)
     match = s.IntegerField(help_text="The match that is stored.")
 
 

@@ -38,7 +38,8 @@ class Sent:
     sequence: int
 
 
-def _id(name: str, value: Any) -> str:
+def own_id(name: str, value: Any) -> str:
+    """A server's own id of something."""
     return reading.text(name, value, LONGEST_ID)
 
 
@@ -49,11 +50,20 @@ def _name(name: str, value: Any) -> str:
     return found
 
 
-NAMED: dict[str, Reader] = {"id": lambda name, value: reading.whole(name, value, 1, BIG - 1), "name": _name, "external_id": _id}
+NAMED: dict[str, Reader] = {
+    "id": lambda name, value: reading.whole(name, value, 1, BIG - 1),
+    "name": _name,
+    "external_id": own_id,
+}
 
 
-def _player(name: str, value: Any) -> Named:
-    values = read_object(value, NAMED, name)
+def player_named(name: str, value: Any) -> Named:
+    """Raises Unfits, with the whole path to what is wrong."""
+    try:
+        values = read_object(value, NAMED, name)
+    except Unfits as unfits:
+        paths = [(path if path == name else f"{name}.{path}", refused) for path, refused in unfits.refusals]
+        raise Unfits(paths) from None
     if not values or ("id" in values and len(values) > 1):
         raise Unfit(name, "not_a_player")
     return Named(**values)
@@ -65,9 +75,9 @@ def _players(name: str, value: Any) -> tuple[Named, ...]:
     for index, one in enumerate(reading.listed(name, value, 1, MOST_SEATS)):
         where = f"{name}[{index}]"
         try:
-            players.append(_player(where, one))
+            players.append(player_named(where, one))
         except Unfits as unfits:
-            wrong += [(path if path == where else f"{where}.{path}", refused) for path, refused in unfits.refusals]
+            wrong += unfits.refusals
         except Refused as refused:
             wrong.append((where, refused))
     if wrong:
@@ -98,7 +108,7 @@ END: dict[str, Reader] = {
     "sequence": lambda name, value: reading.whole(name, value, SEQUENCES.start, SEQUENCES.stop - 1),
 }
 RESULT: dict[str, Reader] = {"players": _players, **OUTCOME, **TERMS, **END}
-SENT: dict[str, Reader] = {"external_id": _id, **RESULT}
+SENT: dict[str, Reader] = {"external_id": own_id, **RESULT}
 
 
 def read_sent(value: Any, name: str = "body") -> Sent:

@@ -11,6 +11,7 @@ from drf_spectacular.utils import OpenApiExample
 from rest_framework.response import Response
 
 from matches.api import result_shapes as shapes
+from matches.api.finishing import finish
 from matches.api.posting import NotStored, Stored, post_results
 from matches.api.published import results_of
 from matches.api.reads import MatchReads
@@ -77,6 +78,18 @@ EXAMPLES = [
         },
         request_only=True,
     ),
+    OpenApiExample(
+        "of a match that started at your table",
+        value={
+            "pool": "fibs",
+            "match": 911,
+            "external_id": "game-1009",
+            "players": [{"external_id": "u77"}, {"external_id": "u31"}],
+            "scores": [1, 0],
+            "ended_at": "2026-11-29T20:15:00Z",
+        },
+        request_only=True,
+    ),
 ]
 
 
@@ -87,10 +100,11 @@ class Matches(MatchReads):
         "Post a result",
         "Stores the match and rates it. The same request again, also ten at once, makes no second match and gets the same "
         "answer: the values as they were first published, and `revised` where they have changed since. Another result under the "
-        "same external_id is a conflict. A match that does not count is stored and says why.",
+        "same external_id is a conflict. A match that does not count is stored and says why. With `match` it completes the match "
+        "that started at a table of yours, where players and terms are as agreed there.",
         {201: shapes.MatchResult},
         tag="matches",
-        errors=WRITES,
+        errors=(*WRITES, 404),
         request=shapes.MatchSent,
         shapes={409: shapes.ConflictError},
         examples=EXAMPLES,
@@ -98,16 +112,27 @@ class Matches(MatchReads):
     )
     def post(self, request: Any) -> Response:
         actor = actor_of(request)
-        values = read_object(request.data, {"pool": _slug, **SENT}, required=("pool", "external_id", "players"))
+        readers = {"pool": _slug, "match": lambda name, value: reading.whole(name, value, 1, reading.BIG - 1), **SENT}
+        values = read_object(request.data, readers, required=("pool", "external_id", "players"))
         pool = named_pool(values)
         actor.require("results", pool)
         sent = sent_of(values)
+        if "match" in values:
+            return self._finish(actor, pool, values["match"], sent)
         try:
             [stored] = post_results(actor, pool, [sent], each=False, now=timezone.now())
         except NotStored as error:
             raise _why(error.rows[0], pool, sent) from None
         assert stored.match is not None
-        return Response(results_of([stored.match])[stored.match], status=201)
+        return Response(results_of([stored.match], actor)[stored.match], status=201)
+
+    @staticmethod
+    def _finish(actor: Actor, pool: Pool, match_id: int, sent: Sent) -> Response:
+        try:
+            match = finish(actor, pool, match_id, sent, now=timezone.now())
+        except Conflict as conflict:
+            raise _conflict(conflict, pool, sent, match_id) from None
+        return Response(results_of([match], actor)[match], status=201)
 
 
 class Batch(ApiView):
@@ -139,7 +164,7 @@ class Batch(ApiView):
         if wrong and not each:
             raise invalid([(_path(index, path), refused) for index, one in wrong.items() for path, refused in one])
         rows = self._post(actor, pool, sent, each)
-        results = results_of([row.match for row in rows.values() if row.match is not None])
+        results = results_of([row.match for row in rows.values() if row.match is not None], actor)
         answer = []
         for index, one in enumerate(values["matches"]):
             if index in wrong:
@@ -217,15 +242,15 @@ def _why(row: Stored, pool: Pool, sent: Sent) -> ApiError:
     return invalid([(row.refused.field, row.refused)])
 
 
-def _conflict(conflict: Conflict, pool: Pool, sent: Sent) -> ApiError:
+def _conflict(conflict: Conflict, pool: Pool, sent: Sent, match_id: int | None = None) -> ApiError:
     """What is stored under the id, and what was sent, field by field."""
     match = conflict.match
     seats = list(match.participants.select_related("player"))
-    stored = described(match, seats) | {"pool": match.pool.slug}
+    stored = described(match, seats) | {"pool": match.pool.slug, "external_id": match.external_id or None, "match": match.pk}
     named = {seat.player_id: seat.player.name for seat in seats}
     fields = []
     for name in conflict.fields:
-        given = _sent_value(name, pool, sent)
+        given = match_id if name == "match" else _sent_value(name, pool, sent)
         words = value_in_words("result" if name in OUTCOME_FIELDS else name, stored | {"pool": match.pool.name}, named)
         fields.append(
             {
@@ -239,8 +264,12 @@ def _conflict(conflict: Conflict, pool: Pool, sent: Sent) -> ApiError:
     labels = ", ".join(dict.fromkeys(label_of(name) for name in conflict.fields))
     return ApiError(
         409,
-        _("Your match %(id)s is stored already and says something else. It differs in: %(fields)s.")
-        % {"id": sent.external_id, "fields": labels},
+        (
+            _("Your match %(id)s is stored already and says something else. It differs in: %(fields)s.")
+            if match_id is None
+            else _("Match %(match)s is not as your %(id)s says. It differs in: %(fields)s.")
+        )
+        % {"id": sent.external_id, "match": match.pk, "fields": labels},
         fields=fields,
         match=match.pk,
     )
@@ -255,6 +284,8 @@ def _sent_value(name: str, pool: Pool, sent: Sent) -> Any:
         return sent.ended_at.isoformat() if sent.timed else sent.ended_at.date().isoformat()
     if name == "sequence":
         return sent.sequence
+    if name == "external_id":
+        return sent.external_id
     value = getattr(sent.result, name)
     if name == "stake" and value is not None:
         return f"{value:.2f}"

@@ -80,15 +80,18 @@ def open_table(
     max_difference: int | None = None,
     min_experience: int | None = None,
     max_experience: int | None = None,
+    source: str = "",
+    external_id: str = "",
     now: datetime | None = None,
 ) -> Table:
     """Open a table in the lobby, with its host on the first seat.
 
     Others may join whose rating differs by at most `max_difference` points from the host's, and whose experience is in the range;
-    None is no limit. Raises Refused for the terms, ValidationError where he has a seat in this lobby already.
+    None is no limit. `source` and `external_id` name the table of a game server. Raises Refused for the terms, ValidationError
+    where he has a seat in this lobby already.
     """
     limits = {"max_difference": max_difference, "min_experience": min_experience, "max_experience": max_experience}
-    return _open(pool, host, terms, Kind.TABLE, now, **limits)
+    return _open(pool, host, terms, Kind.TABLE, now, source=source, external_id=external_id, **limits)
 
 
 def challenge(pool: Pool, host: Player, invited: Player, terms: Result, *, now: datetime | None = None) -> Table:
@@ -337,12 +340,12 @@ def decline(table_id: int, player: Player, *, now: datetime | None = None) -> No
 
 
 @transaction.atomic
-def close_table(table_id: int, *, now: datetime | None = None) -> bool:
-    """Close a table as an organiser; False where it waited no more."""
+def close_table(table_id: int, *, because: str = Closed.STAFF, now: datetime | None = None) -> bool:
+    """Close a table as an organiser or a game server; False where it waited no more."""
     table = _locked(table_id)
     if table.status != Status.WAITING:
         return False
-    _close(table, Closed.STAFF, now or timezone.now())
+    _close(table, because, now or timezone.now())
     _touch(table)
     return True
 

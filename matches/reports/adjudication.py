@@ -14,11 +14,12 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
+from matches.completion import close_open
 from matches.models import Evaluation, Match, Report
 from matches.reports.models import NOTE_MAX
 from matches.reports.reporting import Locked, Outdated, Over, ReportDenied, Told, apply, check_note, check_told, complete, lock
 from matches.signals import report_changed
-from players.systems.base import Refused
+from players.systems.base import Refused, Result
 
 State = Report.State
 EVALUATOR_MAX = 100
@@ -65,13 +66,16 @@ def evaluate(
     evaluated_by: User | None = None,
     points: int | None = None,
     seen: int | None = None,
+    source: str = "",
+    external_id: str = "",
     now: datetime | None = None,
 ) -> Evaluation:
     """Complete a match that was broken off: it is rated by the winning chance of player 1 at the break, from 0 to 1.
 
     `note` is the position and what led to the number, `evaluator` the program or person; `points` the cube's value in a money
-    game (without it, the one that was reported). `evaluated_by` is None for a game server, which needs no report. The same again
-    answers the stored evaluation. Raises as `decide` does.
+    game (without it, the one that was reported). `evaluated_by` is None for a game server, which needs no report; its `source`
+    and `external_id` name the match from then on. The same again answers the stored evaluation. Raises as `decide` does, and
+    Conflict where another match has that id.
     """
     now = now or timezone.now()
     table = lock(match_id)
@@ -87,12 +91,36 @@ def evaluate(
         points = live.points
     result = replace(table.match.result(table.seats), chance=chance, points=points)
     table.match.pool.rating_system.check(result)
-    complete(table, result, played_at=live.played_at if live else None, by=evaluated_by, now=now)
+    played_at = live.played_at if live else None
+    complete(table, result, played_at=played_at, by=evaluated_by, now=now, source=source, external_id=external_id)
     made = Evaluation.objects.create(
         match=table.match, chance=chance, note=note, evaluator=evaluator, made_by=evaluated_by, made_at=now
     )
     _close(table, evaluated_by, note, now)
     return made
+
+
+@transaction.atomic
+def call_off(*, match_id: int, reason: str, now: datetime | None = None) -> Match:
+    """Close a match without a result, as a game server finds that it will not be played to its end; it needs no report.
+
+    `reason` is for those who have reported one. A match that was closed so before stays as it is. Raises
+    Match.DoesNotExist, Over, and Refused where the reason is missing.
+    """
+    now = now or timezone.now()
+    table = lock(match_id)
+    reason = needed_text("decision", reason)
+    if table.match.status == Match.Status.VOIDED and not has_ended(table.match.result(table.seats)):
+        return table.match
+    _check(table, None, None)
+    close_open(table.match, closed_by=None, now=now)
+    _close(table, None, reason, now)
+    return table.match
+
+
+def has_ended(result: Result) -> bool:
+    """Whether it says how the match ended."""
+    return bool(result.scores or result.places) or result.chance is not None
 
 
 def needed_text(field: str, text: str) -> str:

@@ -381,17 +381,32 @@ def apply(table: Locked, told: Told, *, played_at: datetime | None, by: User | N
     complete(table, result, played_at=played_at, by=by, now=now)
 
 
-def complete(table: Locked, result: Result, *, played_at: datetime | None, by: User | None, now: datetime) -> None:
-    """Complete the match with the result, by the one door. It is open, and held. Raises Refused."""
+def complete(
+    table: Locked,
+    result: Result,
+    *,
+    played_at: datetime | None,
+    by: User | None,
+    now: datetime,
+    source: str = "",
+    external_id: str = "",
+) -> None:
+    """Complete the match with the result, by the one door. It is open, and held. Raises Refused, and Conflict where another match
+    has the id at the source."""
     entry = Entry(
         players=[seat.player for seat in table.seats],
         result=result,
         ended_at=now,
         match=Match(pk=table.match.pk, version=table.match.version),
+        source=source,
+        external_id=external_id,
         entered_by=by,
         played_at=played_at,
     )
-    table.match = complete_match(table.match.pool, entry, now=now)
+    done = complete_match(table.match.pool, entry, now=now)
+    if done.pk != table.match.pk:
+        raise Conflict(done, ["external_id"])
+    table.match = done
 
 
 def _settle(found: Report, state: str, now: datetime) -> None:

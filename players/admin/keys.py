@@ -24,10 +24,6 @@ from players.api.models import SCOPES, ApiKey, ExternalPlayer
 GRACES = {"0": timedelta(0), "1": timedelta(hours=1), "24": timedelta(days=1), "168": timedelta(days=7)}
 
 
-OFFERED = tuple(scope for scope in SCOPES if scope != "lobby")
-"""Servers cannot open tables yet, so the scope for it would promise what is not there."""
-
-
 class RotateForm(forms.Form):
     """For how long the old secret is still good."""
 
@@ -46,12 +42,12 @@ class RotateForm(forms.Form):
 class KeyForm(forms.ModelForm):
     class Meta:
         model = ApiKey
-        fields = ("name", "source", "pools", *OFFERED, "may_create_players", "rate")
+        fields = ("name", "source", "pools", *SCOPES, "may_create_players", "rate")
         widgets = {"pools": forms.CheckboxSelectMultiple}
 
     def clean(self) -> dict[str, Any]:
         values = super().clean() or self.cleaned_data
-        if not self.errors and not any(values[scope] for scope in OFFERED):
+        if not self.errors and not any(values[scope] for scope in SCOPES):
             self.add_error(None, _("A key without a scope is good for nothing. Tick at least one."))
         return values
 

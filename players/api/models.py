@@ -36,7 +36,9 @@ class ApiKey(models.Model):
     corrections = models.BooleanField(_("corrections"), default=False, help_text=_("Correct and void what came from its source."))
     lobby = models.BooleanField(_("lobby"), default=False, help_text=_("Open, fill and close tables."))
     may_create_players = models.BooleanField(
-        _("may create players"), default=False, help_text=_("Whoever is not known becomes a player with the first result.")
+        _("may create players"),
+        default=False,
+        help_text=_("Whoever is not known becomes a player with the first result or table."),
     )
     pools = models.ManyToManyField(
         "players.Pool", related_name="api_keys", verbose_name=_("pools"), help_text=_("It writes in no others.")

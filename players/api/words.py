@@ -32,6 +32,8 @@ RULES: dict[str, Any] = {
     "id_again": _("entry %(index)s has the same id and says something else."),
     "narrow": _("give a pool, a player or an external_id, so that the list is not everything."),
     "source_needed": _("needs a key or a login: it is looked for at your own source."),
+    "no_match": _("there is no such match."),
+    "below_least": _("must not be below the experience from which one may join."),
     "not_correctable": _("cannot be changed here."),
 }
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
-from matches.models import Match
+from matches.models import Match, Table
+from matches.verify import verify
 from players.api.models import ExternalPlayer
 from players.models import Player
 from tests.asking import Asker
-from tests.building import pool_of
+from tests.building import people, pool_of
 from tests.concurrency.running import assert_whole, at_once
 from tests.serving import posted, result, server
 
@@ -65,3 +67,47 @@ def test_different_results_under_one_id_at_once_make_one_match_and_conflicts() -
     answers = at_once([lambda body=body: _send(api, "matches/", body) for body in bodies])
     assert sorted(answer.status_code for answer in answers) == [201, 409, 409, 409, 409, 409]
     assert_whole(pool_of("fibs"), 1)
+
+
+def test_ten_at_once_open_one_table_take_one_seat_and_finish_one_match() -> None:
+    """Also both players are new."""
+    api = server(lobby=True)
+    table = {"pool": "fibs", "external_id": "table-1", "host": {"external_id": "u77", "name": "Vera"}, "length": 5}
+    opened = at_once([lambda: _send(api, "tables/", table) for _ in range(10)])
+    assert {(answer.status_code, answer.content) for answer in opened} == {(201, opened[0].content)}, opened
+    path = f"tables/{opened[0].json()['id']}/seats/"
+    seat = {"player": {"external_id": "u31", "name": "Didrik"}}
+    seated = at_once([lambda: _send(api, path, seat) for _ in range(10)])
+    assert {(answer.status_code, answer.content) for answer in seated} == {(200, seated[0].content)}, seated
+    match = seated[0].json()["match"]
+    players = [{"external_id": "u77"}, {"external_id": "u31"}]
+    sent = posted("game-1", match=match, players=players, ended_at=timezone.now().isoformat())
+    answers = at_once([lambda: _send(api, "matches/", sent) for _ in range(10)])
+    assert {(answer.status_code, answer.content) for answer in answers} == {(201, answers[0].content)}, answers
+    assert answers[0].json()["match"] == match
+    assert_whole(pool_of("fibs"), 1)
+    assert Player.objects.count() == 2 == ExternalPlayer.objects.count() and Table.objects.count() == 1
+
+
+def test_a_match_is_called_off_or_finished_and_not_both() -> None:
+    api = server("crowns-cup", lobby=True)
+    terms = {"length": 5, "stake": 10, "real_money": True}
+    people(2)
+    for number in range(6):
+        table = {"pool": "crowns-cup", "external_id": f"table-{number}", "host": {"name": "Player 1"}, **terms}
+        path = f"tables/{_send(api, 'tables/', table).json()['id']}/seats/"
+        match = _send(api, path, {"player": {"name": "Player 2"}}).json()["match"]
+        sent = posted(
+            f"game-{number}", "Player 1", "Player 2", match=match, pool="crowns-cup", ended_at=timezone.now().isoformat()
+        )
+        evaluated = {"external_id": f"game-{number}", "chance": 0.5, "note": "even"}
+        answers = at_once(
+            [
+                lambda sent=sent: _send(api, "matches/", sent),
+                lambda match=match: _send(api, f"matches/{match}/call-off/", {"reason": "nobody came"}),
+                lambda match=match, evaluated=evaluated: _send(api, f"matches/{match}/evaluate/", evaluated),
+            ]
+        )
+        assert sorted(answer.status_code for answer in answers)[1:] == [409, 409], answers
+    counted = Match.objects.filter(status="completed").count()
+    assert verify(pool_of("crowns-cup")) == (counted, None) and Match.objects.exclude(status="open").count() == 6

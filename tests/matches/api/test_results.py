@@ -7,16 +7,19 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from matches.api.published import results_of
 from matches.completion import complete_matches
 from matches.corrections import Correction, correct
 from matches.entries import entry_of
 from matches.merging import merge
 from matches.models import Match
 from matches.verify import verify
+from players.api.actors import Actor
 from players.api.models import ApiKey, ExternalPlayer
 from players.models import Player, Pool, RatingChange
 from players.services import create_player
@@ -447,3 +450,23 @@ def test_a_match_that_ended_a_moment_from_now() -> None:
     """A server's clock may run ahead by five minutes."""
     soon = (timezone.now() + timedelta(minutes=4)).isoformat()
     assert server().post("matches/", posted(ended_at=soon), 201)["counted"]
+
+
+def test_the_rake_is_for_those_who_may_see_the_stake() -> None:
+    """It is a function of the stake."""
+    Pool.objects.filter(slug="crowns-cup").update(stakes_shown_to=Pool.Stakes.PLAYERS)
+    stake = {"stake": 10, "real_money": True, "kind": "table"}
+    sent = server("crowns-cup").post("matches/", posted(pool="crowns-cup", **stake), 201)
+    assert all(line["rake"]["value"] > 0 for line in sent["players"]), "a server knows what it has sent"
+    key_of(source="other")
+    stranger, organiser = (User.objects.create(username=name) for name in ("stranger", "organiser"))
+    Pool.objects.get(slug="crowns-cup").organisers.create(user=organiser)
+    other = ApiKey.objects.get(source="other")
+
+    def rakes(actor: Actor) -> list[Any]:
+        return [line["rake"] for line in results_of([sent["match"]], actor)[sent["match"]]["players"]]
+
+    assert rakes(Actor(other.login, other)) == rakes(Actor(stranger, None)) == [None, None]
+    assert rakes(Actor(organiser, None)) == [line["rake"] for line in sent["players"]]
+    Pool.objects.update(stakes_shown_to=Pool.Stakes.EVERYBODY)
+    assert None not in rakes(Actor(stranger, None))

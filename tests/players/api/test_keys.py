@@ -175,9 +175,9 @@ def test_scopes_and_pools_are_changed_and_the_source_is_not(root: Client) -> Non
     root.post("/admin/players/apikey/add/", _form())
     key = ApiKey.objects.get()
     tics = Pool.objects.get(slug="tics").pk
-    root.post(f"/admin/players/apikey/{key.pk}/change/", _form(source="other", pools=[tics], corrections="on", results=""))
+    root.post(f"/admin/players/apikey/{key.pk}/change/", _form(source="other", pools=[tics], lobby="on", results=""))
     key.refresh_from_db()
-    assert (key.source, key.corrections, key.results, list(key.pools.values_list("pk", flat=True))) == (
+    assert (key.source, key.lobby, key.results, list(key.pools.values_list("pk", flat=True))) == (
         "galaxy",
         True,
         False,
