@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 from rest_framework.response import Response
 
 from matches.api import shapes
+from matches.inbox import telling
 from matches.push import events
 from matches.push.payload import payloads
 from players.api import reading
@@ -53,7 +54,7 @@ class Feed(ApiView):
         values = read_query(request.GET, readers(FEED))
         pool = named_pool(values) if "pool" in values else None
         after, limit = values.get("after", 0), values.get("limit", 50)
-        events.put_in_order()
+        events.put_in_order([telling.of_events])
         last = events.last_position()
         try:
             found = list(events.after(after, limit, pool))

@@ -7,10 +7,12 @@ from datetime import timedelta
 import pytest
 from django.db import transaction
 
-from matches.models import Revision
+from matches.inbox import telling
+from matches.models import Message, Revision
 from matches.push import events
 from tests.asking import Asker
 from tests.building import NOW, at, complete, people, pool_of, won
+from tests.pages import login_of
 
 pytestmark = pytest.mark.django_db
 
@@ -62,3 +64,15 @@ def test_a_position_that_is_no_longer_kept(api: Asker) -> None:
 )
 def test_bad_parameters(api: Asker, query: str) -> None:
     assert api.get(f"feed/?{query}", status=400)["fields"]
+
+
+def test_whoever_reads_the_feed_first_keeps_no_player_from_being_told(api: Asker) -> None:
+    """A read gives events their places too, and only once do they make what they ask for."""
+    pool, (one, _two) = pool_of("fibs"), people(2)
+    login_of(one)
+    revision = Revision.objects.create(pool=pool, kind="void", reason="Annulled", made_at=NOW)
+    with transaction.atomic():
+        events.revised(pool, [(one.pk, 1510.0, 1500.0)], NOW, revision.pk)
+    assert len(api.get("feed/")["events"]) == 1
+    events.put_in_order([telling.of_events])
+    assert Message.objects.get().player_id == one.pk
