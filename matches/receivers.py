@@ -9,11 +9,12 @@ from django.dispatch import receiver
 
 from matches import rating, records
 from matches.inbox import telling
+from matches.lobby import tables
 from matches.models import Appeal, Match, Participant, Report
 from matches.push import events
 from matches.signals import appeal_changed, match_completed, report_changed
 from players.models import Player, Pool
-from players.signals import player_anonymised, standings_moved
+from players.signals import player_anonymised, player_leaves, standings_moved
 
 
 @receiver(match_completed, dispatch_uid="matches.rate")
@@ -30,6 +31,11 @@ def rate(
 ) -> None:
     if not rated:
         rating.rate_matches(matches, seats, pool=pool, exclusive=exclusive, now=now)
+
+
+@receiver(player_leaves, dispatch_uid="matches.leave_tables")
+def leave_tables(sender: Any, *, player: Player, now: datetime, **_: Any) -> None:
+    tables.withdraw(player.pk, now)
 
 
 @receiver(player_anonymised, dispatch_uid="matches.forget_names")

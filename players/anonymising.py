@@ -2,6 +2,7 @@
 
 His ratings, his matches and his opponents' history are as before, under a name that says nothing. The names that staff wrote down
 of him go as well: in the records of his renames, in the admin's log, and in reasons, as far as they are this site's own tables.
+Nobody waits for him at a table any more.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import re
 from collections.abc import Collection, Iterable
 from datetime import datetime
 
+from axes.models import AccessAttempt
 from django.conf import settings
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import AbstractBaseUser, User
@@ -19,20 +21,22 @@ from django.db import transaction
 from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 
+from players.accounts.models import Claim
 from players.models import Player, PlayerRecord
 from players.names import name_key, name_slug
 from players.services import Taken, merged_message, numbered
-from players.signals import player_anonymised
+from players.signals import player_anonymised, player_leaves
 
 
 @transaction.atomic
 def anonymise_player(player: Player, *, reason: str = "", made_by: User | None = None, now: datetime | None = None) -> Player:
-    """Take name, addresses, login, time zone and language from a player and from the duplicates merged into him.
+    """Take name, addresses, login, country, time zone and language from a player and from the duplicates merged into him.
 
     His old addresses lead nowhere any more. An account that is nothing but his login is deleted; one that is staff's, or that has
     written the admin's log, only stops being his. A second time changes nothing. Raises ValidationError for a merged duplicate.
     """
     now = now or timezone.now()
+    player_leaves.send(sender=Player, player=player, now=now)
     player = Player.objects.select_for_update(no_key=True, of=("self",)).get(pk=player.pk)
     if player.merged_into_id is not None:
         raise ValidationError(merged_message(player))
@@ -81,9 +85,11 @@ def _anonymise(player: Player, now: datetime) -> set[str]:
         player.name, player.slug = _neutral(player)
         player.name_key = name_key(player.name)
     player.time_zone, player.language, player.anonymised_at = "UTC", Player._meta.get_field("language").default, now
+    player.country, player.mail_wanted = "", False
     player.save()
     player.old_addresses.all().delete()
     records.update(details={}, reason="")
+    Claim.objects.filter(player=player).delete()  # each tells whose he is, or was said to be
     _forget_login(login)
     return names - {player.name}
 
@@ -101,7 +107,10 @@ def _neutral(player: Player) -> tuple[str, str]:
 def _forget_login(login: AbstractBaseUser | None) -> None:
     """Delete the account, unless it is more than a player's login."""
     user = User.objects.filter(pk=login.pk).first() if login is not None else None
-    if user is None or user.is_staff or user.is_superuser or LogEntry.objects.filter(user=user).exists():
+    if user is None:
+        return
+    AccessAttempt.objects.filter(username__in={name.casefold() for name in (user.username, user.email) if name}).delete()
+    if user.is_staff or user.is_superuser or LogEntry.objects.filter(user=user).exists():
         return
     LogEntry.objects.filter(content_type=ContentType.objects.get_for_model(User), object_id=str(user.pk)).update(
         object_repr="", change_message=""

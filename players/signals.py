@@ -2,6 +2,13 @@
 
 from django.dispatch import Signal
 
+player_leaves = Signal()
+"""Sent by `send` inside the transaction that makes a player anonymous, before anything of his is held: whatever comes before
+players in the order of locks lets go of him now.
+
+Arguments: `player`, `now`.
+"""
+
 player_anonymised = Signal()
 """Sent by `send` inside the transaction that makes a player anonymous, so that an error in a receiver rolls it back.
 

@@ -8,7 +8,12 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
 
-from matches.models import Match, Participant, Table
+from allauth.account.models import EmailAddress
+from django.db.models import Exists, OuterRef, Q
+
+from matches.models import Appeal, Match, Message, PairingRequest, Participant, Report, Table
+from players.accounts.models import Claim
+from players.api.models import ExternalPlayer
 from players.models import Player, PlayerRecord, PublishedChange, Rating, RatingChange
 
 FETCH = 2000
@@ -37,6 +42,29 @@ def own_data(player: Player, now: datetime) -> Iterator[str]:
             *("match_id", "before", "change", "after", "experience_before", "experience_after"),
         ),
         "tables": _rows(Table.objects.filter(host__in=ids).order_by("pk"), "pool__slug", "opened_at", "length", "deals", "stake"),
+        "waits_to_be_paired": _rows(
+            PairingRequest.objects.filter(player__in=ids).order_by("pk"), "pool__slug", "since", "length", "deals", "stake"
+        ),
+        "reports": _rows(
+            _by_seat("seat", ids),
+            *("match_id", "outcome", "scores", "places", "points", "played_at", "note", "state", "made_at", "decision"),
+        ),
+        "disputes": _rows(_by_seat("disputed_seat", ids), "match_id", "other", "dispute_note", "disputed_at", "decision"),
+        "appeals": _rows(
+            Appeal.objects.filter(player__in=ids).order_by("pk"),
+            *("match_id", "text", "state", "made_at", "answer", "answered_at"),
+        ),
+        "messages": _rows(
+            Message.objects.filter(player__in=ids).order_by("pk"),
+            *("kind", "pool__slug", "match_id", "details", "made_at", "read_at", "mail"),
+        ),
+        "claims": _rows(
+            Claim.objects.filter(Q(user__player=player.pk) | Q(player__in=ids)).order_by("pk"),
+            *("player__name", "note", "state", "made_at", "answer", "answered_at"),
+        ),
+        "ids_at_game_servers": _rows(
+            ExternalPlayer.objects.filter(player__in=ids).order_by("pk"), "source", "external_id", "made_at"
+        ),
         "records": _rows(PlayerRecord.objects.filter(player__in=ids).order_by("pk"), "kind", "details", "made_at"),
     }
     yield "{\n"
@@ -49,6 +77,12 @@ def own_data(player: Player, now: datetime) -> Iterator[str]:
     yield "\n}\n"
 
 
+def _by_seat(field: str, ids: list[int]) -> Any:
+    """The reports of which this field names one of his seats."""
+    sat = Participant.objects.filter(match=OuterRef("match"), seat=OuterRef(field), player__in=ids)
+    return Report.objects.filter(Exists(sat)).order_by("pk")
+
+
 def _player(player: Player) -> dict[str, Any]:
     user = player.user
     login = user and {
@@ -58,6 +92,7 @@ def _player(player: Player) -> dict[str, Any]:
         "last_name": user.last_name,
         "since": user.date_joined,
         "last_login": user.last_login,
+        "addresses": list(EmailAddress.objects.filter(user=user.pk).values("email", "verified", "primary")),
     }
     return {
         "id": player.pk,
@@ -67,13 +102,17 @@ def _player(player: Player) -> dict[str, Any]:
         "merged_duplicates": list(player.duplicates.values_list("name", flat=True)),
         "time_zone": player.time_zone,
         "language": player.language,
+        "country": player.country,
+        "mail_wanted": player.mail_wanted,
         "created_at": player.created_at,
         "login": login,
     }
 
 
 def _rows(found: Any, *fields: str) -> Iterator[dict[str, Any]]:
-    names = [field.replace("__slug", "").replace("rating__", "").removesuffix("_id") for field in fields]
+    names = [
+        field.replace("__slug", "").replace("__name", "").replace("rating__", "").replace("match_id", "match") for field in fields
+    ]
     for row in found.values_list(*fields).iterator(chunk_size=FETCH):
         yield dict(zip(names, row, strict=True))
 

@@ -12,14 +12,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from allauth.account.models import EmailAddress
 from django.test import Client
 from django.urls import reverse
 
 from matches.completion import complete_matches
 from matches.corrections import Correction, correct
 from matches.exports.tables import TABLES
-from matches.models import Match
+from matches.lobby.tables import start_match
+from matches.models import Appeal, Match
+from matches.reports import reporting
+from matches.reports.reporting import Told
+from players.accounts.models import Claim
+from players.api.models import ExternalPlayer
 from players.models import Organiser, Player, Pool
+from players.systems.base import Result
 from players.systems.check import check
 from tests.building import NOW, at, people, pool_of, won
 from tests.pages import login_of, queries_of, text_of
@@ -141,6 +148,28 @@ def test_all_of_ones_own_data(played: list[Player]) -> None:
     # Of others there is what his pages show, and nothing else.
     assert "login-" not in json.dumps(told).replace(vera.user.username, "")
     assert f'href="{reverse("own_data")}"' in client.get(reverse("cashier")).text
+
+
+def test_own_data_holds_what_he_said_and_was_told(played: list[Player]) -> None:
+    vera, other = played[:2]
+    client = login_of(vera, country="DK")
+    login_of(other)
+    assert vera.user is not None
+    EmailAddress.objects.create(user=vera.user, email="vera@example.org", verified=True, primary=True)
+    ExternalPlayer.objects.create(source="server", external_id="u77", player=vera)
+    Claim.objects.create(user=vera.user, player=vera, note="It is me", state=Claim.State.GRANTED)
+    match = start_match(pool_of("fibs"), Result(length=5), [vera, other], "table")
+    said = reporting.report(match_id=match.pk, player=vera, told=Told(outcome="result", scores=(1, 0)), note="A fine match")
+    reporting.dispute(report_id=said.pk, player=other, told=Told(outcome="result", scores=(0, 1)), note="It was mine")
+    Appeal.objects.create(match=match, player=vera, text="Look again")
+    told = json.loads(content(client.get(reverse("own_data"))))
+    assert told["player"]["country"] == "DK"
+    assert told["player"]["login"]["addresses"] == [{"email": "vera@example.org", "verified": True, "primary": True}]
+    assert told["ids_at_game_servers"][0]["external_id"] == "u77" and told["claims"][0]["note"] == "It is me"
+    assert told["reports"][0]["note"] == "A fine match" and told["appeals"][0]["text"] == "Look again"
+    assert [message["kind"] for message in told["messages"]] == ["disputed"]
+    # What another has said is his.
+    assert told["disputes"] == [] and "It was mine" not in json.dumps(told)
 
 
 def test_own_data_is_nobody_elses(client: Client, played: list[Player]) -> None:

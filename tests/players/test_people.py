@@ -5,6 +5,7 @@ from __future__ import annotations
 from io import StringIO
 
 import pytest
+from axes.models import AccessAttempt
 from django.contrib.admin.models import CHANGE, LogEntry
 from django.contrib.auth.models import User
 from django.contrib.contenttypes.models import ContentType
@@ -13,12 +14,15 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from matches.corrections import Correction, correct
+from matches.lobby import matchmaking, tables
 from matches.merging import merge
 from matches.models import Match, Merge, Revision, Table
 from matches.verify import verify
+from players.accounts.models import Claim
 from players.anonymising import anonymise_player, without_names
 from players.models import OldAddress, Player, PlayerRecord, Rating
 from players.services import create_player, find_by_address, players_by_name, rename_player
+from players.systems.base import Result
 from tests.building import NOW, at, complete, everything, people, pool_of, won
 
 pytestmark = pytest.mark.django_db
@@ -145,6 +149,30 @@ def test_who_he_was_goes_and_what_he_played_stays() -> None:
     assert players_by_name(["Vera Dahl", "V. Dahl"]) == {}
     duplicate.refresh_from_db()
     assert duplicate.name == f"Player {duplicate.pk}" and duplicate.merged_into == anonymous
+
+
+def test_nothing_of_his_profile_is_left() -> None:
+    vera = create_player("Vera", user=User.objects.create(username="vera", email="Vera@example.org"), country="DK")
+    another = User.objects.create(username="another")
+    Claim.objects.create(user=another, player=vera, note="I am Vera Holm, 20123456")
+    AccessAttempt.objects.create(username="vera@example.org", ip_address="192.0.2.1", failures_since_start=1)
+    anonymous = anonymise_player(vera)
+    assert (anonymous.country, anonymous.mail_wanted) == ("", False)
+    assert not Claim.objects.exists() and not AccessAttempt.objects.exists()
+
+
+def test_nobody_waits_for_an_anonymous_player() -> None:
+    pool, (vera, other) = pool_of("fibs"), people(2)
+    terms = Result(length=5)
+    own, challenged = tables.open_table(pool, vera, terms), tables.challenge(pool, other, vera, terms)
+    tables.invite(pool, vera, terms)
+    matchmaking.seek(pool, vera, terms)
+    anonymise_player(vera)
+    assert not tables.waits(vera.pk) and not Table.objects.filter(status="waiting").exists()
+    with pytest.raises(ValidationError):
+        tables.take_seat(own.pk, other)
+    challenged.refresh_from_db()
+    assert challenged.closed_because == Table.Closed.DECLINED
 
 
 def test_a_second_time_changes_nothing() -> None:
