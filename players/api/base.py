@@ -15,6 +15,7 @@ from django.utils.http import quote_etag
 from django.utils.translation import gettext as _
 from django.utils.translation.trans_real import get_supported_language_variant, parse_accept_lang_header
 from rest_framework.permissions import BasePermission
+from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from players.api.actors import KeyAuthentication, LoginAuthentication, actor_of
@@ -78,7 +79,7 @@ class ApiView(APIView):
 
     def options(self, request: Any, *args: Any, **kwargs: Any) -> HttpResponse:
         """Only what may be asked here: the schema says the rest."""
-        return HttpResponse(status=204, headers={"Allow": ", ".join(self.allowed_methods)})
+        return Response(status=204, headers={"Allow": ", ".join(self.allowed_methods)})
 
 
 def language_of(request: HttpRequest) -> str:

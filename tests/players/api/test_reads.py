@@ -346,3 +346,9 @@ def test_too_many_requests(api: Asker, settings: Any) -> None:
 def test_without_a_cache_nobody_is_held_up(api: Asker, settings: Any) -> None:
     settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": "redis://127.0.0.1:1/0"}}
     assert api.send("GET", "pools/").status_code == 200
+
+
+def test_options_tell_what_may_be_asked(client: Client) -> None:
+    for path, allowed in (("pools/", "GET, HEAD, OPTIONS"), ("matches/", "GET, POST, HEAD, OPTIONS")):
+        answer = client.options(f"/api/v1/{path}")
+        assert (answer.status_code, answer["Allow"], answer.content) == (204, allowed, b"")
