@@ -5,11 +5,17 @@ A delivery may come twice (a worker can die between the post and its record); it
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import hmac
+import http.client
 import json
 import logging
+import socket
+import ssl
+import threading
 import time
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -17,7 +23,7 @@ import urllib3
 from django.db.models import Exists, F, OuterRef
 from django.utils import timezone
 
-from matches.push.addresses import BadAddress, check_url, resolve
+from matches.push.addresses import PORTS, BadAddress, check_url, resolve
 from matches.push.models import Delivery, Webhook, new_secret
 from matches.push.payload import payloads
 
@@ -25,6 +31,8 @@ log = logging.getLogger(__name__)
 
 TIMEOUT = 5.0
 """Seconds for the connection, and again for each part of the answer."""
+DEADLINE = 15.0
+"""Seconds for all of it: a receiver that sends its answer in drops keeps no worker."""
 LEASE = timedelta(seconds=60)
 """A delivery that is being sent is left alone for as long by others; afterwards whoever sent it must have died."""
 WAITS = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 15, 60, 180, 360, 720, 1440))
@@ -41,9 +49,15 @@ def signature(secret: str, instant: int, body: bytes) -> str:
 
 
 def waiting(now: datetime) -> list[int]:
-    """The webhooks that have something to be sent by now."""
-    due = Delivery.objects.filter(webhook=OuterRef("pk"), status=Status.PENDING, due_at__lte=now)
-    return list(Webhook.objects.filter(Exists(due), active=True).order_by("pk").values_list("pk", flat=True))
+    """The webhooks that have something to be sent by now.
+
+    One that is being sent something at this moment, or has not taken something within the last minute, is left alone: else one
+    that is down, and has much to be told, would keep worker after worker.
+    """
+    own = Delivery.objects.filter(webhook=OuterRef("pk"), status=Status.PENDING)
+    due, tried = own.filter(due_at__lte=now), own.filter(attempts__gt=0, due_at__gt=now, due_at__lte=now + LEASE)
+    found = Webhook.objects.filter(Exists(due), ~Exists(tried), active=True)
+    return list(found.order_by("pk").values_list("pk", flat=True))
 
 
 def send_waiting(webhook_id: int) -> int:
@@ -80,7 +94,7 @@ def _send(webhook: Webhook, delivery: Delivery) -> bool:
             error = f"HTTP {answer}"
     except BadAddress as bad:
         error = str(bad)
-    except (urllib3.exceptions.HTTPError, OSError, ValueError) as failed:
+    except (http.client.HTTPException, OSError, ValueError) as failed:
         error = f"{type(failed).__name__}: {failed}"
     now = timezone.now()
     over = Delivery.objects.filter(pk=delivery.pk, status=Status.PENDING)
@@ -101,26 +115,52 @@ def _post(webhook: Webhook, body: bytes) -> int:
     """The status of the answer. Raises BadAddress, and what the connection raises."""
     scheme, host, port = check_url(webhook.url)
     address = resolve(host, port)
+    named = f"[{host}]" if ":" in host else host
     headers = {
         "Content-Type": "application/json",
-        "Host": host if port in (80, 443) else f"{host}:{port}",
+        "Host": named if port == PORTS[scheme] else f"{named}:{port}",
         "User-Agent": "Rating-Room",
         "Rating-Signature": signature(webhook.secret, int(time.time()), body),
+        "Connection": "close",
     }
-    if scheme == "https":
-        # Connected to the address that was checked, and the certificate is that of the name.
-        pool: urllib3.HTTPConnectionPool = urllib3.HTTPSConnectionPool(address, port, server_hostname=host, assert_hostname=host)
-    else:
-        pool = urllib3.HTTPConnectionPool(address, port)
-    timeout = urllib3.Timeout(connect=TIMEOUT, read=TIMEOUT)
-    with pool:
-        path = urllib3.util.parse_url(webhook.url).request_uri
+    line = socket.create_connection((address, port), TIMEOUT)
+    with _cut_after(DEADLINE, line), contextlib.ExitStack() as stack:
+        stack.callback(line.close)
+        if scheme == "https":
+            # Connected to the address that was checked, and the certificate is that of the name.
+            line = stack.enter_context(ssl.create_default_context().wrap_socket(line, server_hostname=host))
+        connection = http.client.HTTPConnection(host, port)
+        connection.sock = line
         # Nothing is followed and nothing read: the status is the answer.
-        answer = pool.urlopen(
-            "POST", path, body=body, headers=headers, timeout=timeout, retries=False, redirect=False, preload_content=False
-        )
-        answer.close()
-        return answer.status
+        connection.request("POST", urllib3.util.parse_url(webhook.url).request_uri, body=body, headers=headers)
+        with connection.getresponse() as answer:
+            return answer.status
+
+
+@contextlib.contextmanager
+def _cut_after(seconds: float, line: socket.socket) -> Iterator[None]:
+    """End a connection that takes longer than so many seconds, whatever it is at. Raises TimeoutError then."""
+    # A handle of its own: whatever wraps the line takes the other.
+    handle, late = line.dup(), threading.Event()
+
+    def cut() -> None:
+        late.set()
+        with contextlib.suppress(OSError):
+            handle.shutdown(socket.SHUT_RDWR)
+
+    timer = threading.Timer(seconds, cut)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    except (OSError, http.client.HTTPException):
+        if not late.is_set():
+            raise
+    finally:
+        timer.cancel()
+        handle.close()
+    if late.is_set():
+        raise TimeoutError(f"no answer within {seconds:g} seconds")
 
 
 def send_again(delivery_ids: list[int], now: datetime) -> int:

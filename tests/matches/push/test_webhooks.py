@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import hmac
 import ipaddress
 import json
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -109,6 +111,18 @@ def test_what_is_not_taken_is_sent_again_later(receiver: Receiver, status: int) 
     assert webhooks.send_waiting(webhook.pk) == 2
 
 
+def test_a_server_in_trouble_is_left_alone_for_a_minute(receiver: Receiver) -> None:
+    webhook = listening(receiver.url, 3)
+    receiver.answers = [500]
+    assert webhooks.send_waiting(webhook.pk) == 0
+    now = timezone.now()
+    assert webhooks.waiting(now) == []
+    assert webhooks.waiting(now + timedelta(minutes=1)) == [webhook.pk]
+    assert webhooks._claim(webhook, now) is not None  # and while one is being sent, no worker takes another
+    Delivery.objects.filter(attempts=1, answer=500).update(due_at=now)
+    assert webhooks.waiting(now) == []
+
+
 def test_it_is_given_up_after_the_last_attempt_and_can_be_sent_again(receiver: Receiver) -> None:
     webhook = listening(receiver.url)
     attempts = len(webhooks.WAITS) + 1
@@ -121,6 +135,30 @@ def test_it_is_given_up_after_the_last_attempt_and_can_be_sent_again(receiver: R
     assert webhooks.waiting(timezone.now()) == []
     assert webhooks.send_again([delivery.pk], timezone.now()) == 1
     assert webhooks.send_waiting(webhook.pk) == 1
+
+
+def test_an_answer_in_drops_is_cut_off_and_keeps_no_worker(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings.WEBHOOKS_MAY_BE_PRIVATE = True
+    monkeypatch.setattr(webhooks, "DEADLINE", 0.5)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def drip() -> None:
+            line, _ = server.accept()
+            with line, contextlib.suppress(OSError):
+                line.sendall(b"HTTP/1.1 200 OK\r\n")
+                while True:  # each drop comes long before a read would time out
+                    line.sendall(b"X-Drop: 1\r\n")
+                    time.sleep(0.05)
+
+        thread = threading.Thread(target=drip)
+        thread.start()
+        webhook = listening(f"http://127.0.0.1:{server.getsockname()[1]}/")
+        began = time.monotonic()
+        assert webhooks.send_waiting(webhook.pk) == 0
+        assert time.monotonic() - began < 3
+        thread.join(5)
+    delivery = Delivery.objects.get()
+    assert delivery.error == "TimeoutError: no answer within 0.5 seconds" and delivery.due_at > timezone.now()
 
 
 def test_nobody_there(settings: Any) -> None:
