@@ -196,7 +196,7 @@ def _apply(job: CorrectionJob, progress: Progress) -> None:
         if not applying.update(**done):
             raise _MadeAlready
 
-    how: dict[str, Any] = {"token": job.preview["token"], "now": timezone.now(), "progress": progress, "made": made}
+    how: dict[str, Any] = {"token": job.preview["basis"], "now": timezone.now(), "progress": progress, "made": made}
     if entry is None:
         revising.revise(change_of(job), reason=job.reason, made_by=job.made_by, **how)
     else:
@@ -207,7 +207,7 @@ def _apply(job: CorrectionJob, progress: Progress) -> None:
 def _error(job: CorrectionJob, error: Exception) -> str:
     """Why a job failed, in the words of whoever started it."""
     reader: Player | None = getattr(job.made_by, "player", None)
-    with translation.override(reader.language if reader else settings.LANGUAGE_CODE), timezone.override(zone_of(reader)):
+    with translation.override(reader.speaks if reader else settings.LANGUAGE_CODE), timezone.override(zone_of(reader)):
         if isinstance(error, BatchRefused):
             return f"#{job.work[error.index]['match']} · {wording.refusal(error.refused)}"
         if isinstance(error, MatchRefused):
@@ -296,7 +296,9 @@ def _store_preview(job: CorrectionJob, seen: Any, *, again: bool = False) -> Non
     """`again`: the pool had moved on when an earlier preview was confirmed."""
     pools: Any = seen.pools if isinstance(seen, MergePreview) else [(job.pool, seen)]
     stored = [_preview_row(pool, preview) for pool, preview in pools]
-    job.preview = {"pools": stored, "token": seen.token, "again": again}
+    # While a large pool is previewed and looked at, results come in. They are caught up with: no new preview is asked for.
+    basis = revising.joint(preview.basis for _pool, preview in pools)
+    job.preview = {"pools": stored, "token": seen.token, "basis": basis, "again": again}
     job.total = sum(preview.matches for _pool, preview in pools)
     job.status = Status.PREVIEWED
 

@@ -137,7 +137,8 @@ class Move:
 @dataclass(frozen=True, slots=True)
 class Preview:
     """What a revision would do to a pool: every player whose rating or rank moves, how many lines of the history, and a token
-    that stands for just this. `details` are those of the revision that it would make."""
+    that stands for just this. `details` are those of the revision that it would make; `basis` stands for the history it starts
+    from."""
 
     moves: Sequence[Move]
     lines: int
@@ -145,6 +146,7 @@ class Preview:
     token: str
     details: Details = field(default_factory=dict)
     rules: dict[str, Any] | None = None
+    basis: str = ""
 
 
 class NothingChanges(Exception):
@@ -186,8 +188,8 @@ def revise(
     """Make the change, all of it or nothing: one revision for each pool, in the order of their ids.
 
     `made` is told of them in the transaction that makes them, and may raise to have nothing made. With `token` only where
-    everything is still as that preview showed it. Raises Moved where it is not, what makes the change impossible, and Overtaken
-    where others were faster each time.
+    everything is still as that preview showed it; with a preview's basis, where the history still is. Raises Moved where it is
+    not, what makes the change impossible, and Overtaken where others were faster each time.
     """
     for attempt in range(last := ATTEMPTS + HELD_ATTEMPTS):
         # On SQLite, which has one writer, the pools are held from the start.
@@ -221,7 +223,7 @@ def _revise(
     with snapshot():
         plans = _plans(change, marks, now)
         answers = _recalculate_all(change, plans, marks, progress)
-        if token is not None:
+        if token is not None and token != joint(basis_of(plan.pool, plan.details, plan.rules) for plan in plans):
             shown = change.seen([_previewed(*both, now) for both in zip(plans, answers, strict=True)])
             if shown.token != token:
                 raise Moved(shown)
@@ -417,7 +419,18 @@ def moves_of(
     ]
     moves.sort(key=lambda move: (-abs(move.rating[1] - move.rating[0]), move.rank[1] or 0, move.player.pk))
     said = repr((pool.pk, pool.version, details, rules, [(move.player.pk, move.rating, move.rank) for move in moves]))
-    return Preview(moves, answer.writes, answer.matches, hashlib.sha256(said.encode()).hexdigest(), details, rules)
+    basis = basis_of(pool, details, rules)
+    return Preview(moves, answer.writes, answer.matches, hashlib.sha256(said.encode()).hexdigest(), details, rules, basis)
+
+
+def basis_of(pool: Pool, details: Details, rules: dict[str, Any] | None) -> str:
+    """Stands for the history that a preview was made of. Results that come in order since leave it as it is."""
+    return hashlib.sha256(repr((pool.pk, pool.version, details, rules)).encode()).hexdigest()
+
+
+def joint(bases: Iterable[str]) -> str:
+    """The basis of previews of several pools."""
+    return " ".join(bases)
 
 
 def _ranks(standings: dict[int, Listed]) -> dict[int, int]:

@@ -53,7 +53,9 @@ class Player(models.Model):
     name_key = models.CharField(max_length=NAME_MAX * 4, unique=True, editable=False)
     slug = models.SlugField(_("address"), max_length=NAME_MAX * 2, unique=True, allow_unicode=True, editable=False)
     time_zone = models.CharField(_("time zone"), max_length=64, default="UTC", validators=[validate_time_zone])
-    language = models.CharField(_("language"), max_length=8, choices=settings.LANGUAGES, default="en")
+    language = models.CharField(
+        _("language"), max_length=8, choices=settings.LANGUAGES, blank=True, default="", help_text=_("Empty: not chosen yet.")
+    )
     country = models.CharField(_("country"), max_length=2, blank=True, default="")
     mail_wanted = models.BooleanField(
         _("messages by mail"), default=True, help_text=_("Off: they are in the inbox on the site alone.")
@@ -91,6 +93,11 @@ class Player(models.Model):
         self.name_key = name_key(self.name)
         if Player.objects.filter(name_key=self.name_key).exclude(pk=self.pk).exists():
             raise ValidationError({"name": _("There is a player with this name. Add a number to tell the two apart.")})
+
+    @property
+    def speaks(self) -> str:
+        """The language in which the site writes to him."""
+        return self.language or settings.LANGUAGE_CODE
 
 
 class OldAddress(models.Model):

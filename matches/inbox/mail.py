@@ -90,7 +90,7 @@ def _send(message: Message) -> Message.Mail | None:
 
 def _composed(message: Message, address: str) -> EmailMessage:
     player = message.player
-    with translation.override(player.language), timezone.override(zone_of(player)):
+    with translation.override(player.speaks), timezone.override(zone_of(player)):
         subject = words.subject(message)
         body = render_to_string(
             "matches/mail.txt",

@@ -106,13 +106,13 @@ class ProfileForm(forms.ModelForm):
         max_length=NAME_MAX,
         help_text=gettext_lazy("Addresses with your old name lead to the new one. You can change it every 30 days."),
     )
+    language = forms.ChoiceField(label=gettext_lazy("Language"), choices=settings.LANGUAGES)
     time_zone = forms.ChoiceField(label=gettext_lazy("Time zone"))
     country = forms.ChoiceField(label=gettext_lazy("Country"), required=False)
 
     class Meta:
         model = Player
         fields = ("name", "language", "time_zone", "country", "mail_wanted")
-        labels = {"language": gettext_lazy("Language")}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -120,6 +120,8 @@ class ProfileForm(forms.ModelForm):
         self.fields["time_zone"].choices = [(zone, zone.replace("_", " ")) for zone in zones]  # type: ignore[attr-defined]
         self.fields["country"].choices = countries.choices()  # type: ignore[attr-defined]
         self.old_name = self.instance.name
+        if not self.instance.language:
+            self.initial["language"] = translation.get_language()
 
     def clean_name(self) -> str:
         name = clean_name(self.cleaned_data["name"])

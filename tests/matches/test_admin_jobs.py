@@ -14,7 +14,7 @@ from django.urls import reverse
 
 from matches import corrections, jobs, revising, tasks
 from matches.completion import complete_match, complete_matches
-from matches.corrections import Correction
+from matches.corrections import Correction, correct
 from matches.models import CorrectionJob, Match, Revision
 from matches.replay import Overtaken
 from matches.verify import verify
@@ -141,11 +141,11 @@ def test_an_edit_and_several_voids_become_jobs_too(client: Client, season: Any) 
 
 @pytest.mark.usefixtures("_small")
 def test_a_pool_that_moved_waits_for_another_confirmation(client: Client, season: Any) -> None:
-    pool, players, matches = season
+    pool, _, matches = season
     job = started(client, matches[3])
     jobs.run(job.pk)
     seen = jobs.preview_of(CorrectionJob.objects.get())
-    complete_match(pool, won(players[0], players[1], at(90)), now=NOW)
+    correct(pool, [Correction(matches[5], void=True)], reason="annulled as well")
     decide(client, job)
     before = everything(pool)
     assert jobs.run(job.pk).status == Status.PREVIEWED and everything(pool) == before
@@ -157,7 +157,7 @@ def test_a_pool_that_moved_waits_for_another_confirmation(client: Client, season
     assert "Look at it again" in client.get(page_of(job)).text
     assert jobs.run(job.pk).status == Status.PREVIEWED
     decide(client, job)
-    assert jobs.run(job.pk).status == Status.DONE and verify(pool) == (30, None)
+    assert jobs.run(job.pk).status == Status.DONE and verify(pool) == (28, None)
 
 
 @pytest.mark.usefixtures("_small")
@@ -323,12 +323,12 @@ def test_an_open_match_that_is_late_by_many_is_completed_in_the_background(clien
 
 @pytest.mark.usefixtures("_small")
 def test_a_late_job_that_has_moved_or_is_impossible_says_so(client: Client, enters: str, season: Any) -> None:
-    pool, players, _ = season
+    pool, players, matches = season
     assert list(errors(client.post(enters, late_form(client, players, length="0")))) == ["length"]
     client.post(enters, late_form(client, players))
     job = CorrectionJob.objects.get()
     jobs.run(job.pk)
-    complete_match(pool, won(players[0], players[1], at(90)), now=NOW)
+    correct(pool, [Correction(matches[5], void=True)], reason="annulled")
     before = everything(pool)
     decide(client, job)
     assert jobs.run(job.pk).status == Status.PREVIEWED and everything(pool) == before

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from matches import corrections, jobs, replay, tasks
 from matches.completion import complete_match, complete_matches
-from matches.corrections import Correction
+from matches.corrections import Correction, correct
 from matches.entries import Entry
 from matches.job_rows import corrections_of
 from matches.models import CorrectionJob, Match, Revision
@@ -61,15 +61,26 @@ def test_a_job_is_previewed_then_confirmed_then_done_and_a_second_run_changes_no
 
 
 def test_a_job_whose_pool_has_moved_on_shows_the_new_preview(season: tuple) -> None:
-    pool, players, matches = season
+    pool, _, matches = season
     job = jobs.start(pool, [Correction(matches[2], void=True)], reason="annulled")
     jobs.run(job.pk)
-    complete_match(pool, won(players[0], players[1], at(30)), now=NOW)
+    correct(pool, [Correction(matches[5], void=True)], reason="annulled as well")
     job.refresh_from_db()
     seen = job.preview["token"]
     jobs.confirm(job)
     job = jobs.run(job.pk)
-    assert job.status == Status.PREVIEWED and job.preview["token"] != seen and not Revision.objects.exists()
+    assert job.status == Status.PREVIEWED and job.preview["token"] != seen and Revision.objects.count() == 1
+
+
+def test_results_that_come_in_order_meanwhile_ask_for_no_new_preview(season: tuple) -> None:
+    """Else the job of a busy pool would never be done."""
+    pool, players, matches = season
+    job = jobs.start(pool, [Correction(matches[2], void=True)], reason="annulled")
+    jobs.run(job.pk)
+    complete_match(pool, won(players[0], players[1], at(300)), now=at(301))
+    jobs.confirm(job)
+    assert jobs.run(job.pk).status == Status.DONE
+    assert verify(pool) == (len(matches), None)
 
 
 def test_a_worker_that_is_lost_leaves_the_ratings_and_the_sweep_finds_the_job(season: tuple) -> None:

@@ -39,7 +39,7 @@ def test_the_switch_is_kept_in_the_browser_and_with_the_player() -> None:
     assert answer.status_code == 302 and answer["Location"] == "/cashier/"
     vera.refresh_from_db()
     didrik.refresh_from_db()
-    assert (vera.language, didrik.language) == ("de", "en")
+    assert (vera.language, didrik.language) == ("de", "")
     assert (language_of(reader), language_of(other)) == ("de", "en")
 
 
@@ -81,7 +81,7 @@ def test_a_link_from_elsewhere_switches_nothing_and_leads_nowhere_else() -> None
     reader = login_of(vera)
     reader.get(SWITCH + "?language=de")
     vera.refresh_from_db()
-    assert (vera.language, language_of(reader)) == ("en", "en")
+    assert (vera.language, language_of(reader)) == ("", "en")
     assert reader.post(SWITCH, {"language": "de", "next": "https://evil.example/"})["Location"] == "/"
 
 
@@ -90,3 +90,14 @@ def test_the_header_names_every_language_and_marks_the_present_one(client: Clien
     for code in ("en", "de", "da", "nl"):
         assert f'name="language" value="{code}"' in header
     assert 'value="da" lang="da" aria-current="true"' in header
+
+
+def test_who_has_not_chosen_a_language_keeps_that_of_his_browser(client: Client) -> None:
+    [player] = people(1)
+    login_of(player)
+    assert player.language == "" and player.speaks == "en"
+    client.get("/", headers={"accept-language": "de"})
+    player.user.set_password("rating-room")
+    player.user.save()
+    answer = client.post("/accounts/login/", {"login": player.user.get_username(), "password": "rating-room"})
+    assert answer.status_code == 302 and "django_language" not in answer.cookies

@@ -125,7 +125,7 @@ def test_who_he_was_goes_and_what_he_played_stays() -> None:
     before, number = everything(pool), vera.pk
     anonymous = anonymise_player(vera, reason="Vera Dahl asked for it", now=NOW)
     assert (anonymous.name, anonymous.slug, anonymous.user) == (f"Player {number}", f"player-{number}", None)
-    assert (anonymous.time_zone, anonymous.language, anonymous.anonymised_at) == ("UTC", "en", NOW)
+    assert (anonymous.time_zone, anonymous.language, anonymous.anonymised_at) == ("UTC", "", NOW)
     assert everything(pool) == before and verify(pool)[1] is None
     for slug in ("vera", "vera-holm", "vera-dahl", "v-dahl"):
         with pytest.raises(Player.DoesNotExist):
