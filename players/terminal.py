@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 
 from players.models import Player
 from players.names import clean_name, name_key
+from players.numbers import whole
 from players.services import find_by_address
 
 
@@ -38,10 +39,10 @@ def find_player(text: str) -> Player:
 
     Raises CommandError.
     """
-    number = text.removeprefix("#")
+    number = whole(text.removeprefix("#")) if text.startswith("#") else None
     found = Player.objects.filter(name_key=name_key(clean_name(text))).first()
-    if found is None and text.startswith("#") and number.isascii() and number.isdigit() and len(number) < 19:
-        found = Player.objects.filter(pk=int(number)).first()
+    if found is None and number is not None:
+        found = Player.objects.filter(pk=number).first()
     if found is None and "\0" not in text:
         found = Player.objects.filter(slug=text).first()
     if found is None:

@@ -1,7 +1,6 @@
 """Addresses: the framework's own here, the others in the apps."""
 
 from allauth.account.decorators import secure_admin_login
-from allauth.account.views import login
 from django.contrib import admin
 from django.urls import include, path
 
@@ -13,7 +12,6 @@ admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-a
 urlpatterns = [
     path("admin/", admin.site.urls),
     path("", include("players.accounts.urls")),
-    path("accounts/login/", login, name="login"),
     path("accounts/", include("allauth.urls")),
     path("i18n/setlang/", languages.switch, name="set_language"),
     path("api/v1/", include("ratings_site.api")),

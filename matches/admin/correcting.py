@@ -34,6 +34,7 @@ from matches.words import overtaken_sentence
 from players.admin import SiteAdmin, in_own_zone
 from players.formatting import format_number
 from players.models import Pool
+from players.numbers import whole
 from players.permissions import CORRECT
 from players.staff import may_here
 from players.systems.base import Refused
@@ -279,10 +280,9 @@ def change_url(match_id: int) -> str:
 
 def chosen(text: str) -> tuple[int, int | None] | None:
     """A match by its number, with the version in which it was chosen: "12" or "12:3"; None for anything else."""
-    number, colon, version = text.partition(":")
-    if not all(part.isascii() and part.isdigit() and len(part) < 10 for part in ((number, version) if colon else (number,))):
-        return None
-    return int(number), int(version) if colon else None
+    before, colon, after = text.partition(":")
+    number, version = whole(before, 9), whole(after, 9)
+    return None if number is None or (colon and version is None) else (number, version)
 
 
 def log_correction(request: HttpRequest, matches: Sequence[Match], kind: Revision.Kind, reason: str) -> None:

@@ -3,7 +3,6 @@ undone as a whole, which voids its matches."""
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator
 from typing import Any
 
@@ -23,6 +22,7 @@ from matches.admin.correction_forms import ReasonForm, busy_sentence
 from matches.admin.import_forms import SettingsForm, UploadForm
 from matches.corrections import Correction
 from matches.entries import BatchRefused, Conflict
+from matches.exports.writing import csv_lines
 from matches.imports import jobs
 from matches.imports.cells import protected
 from matches.imports.csv_table import BadFile
@@ -250,17 +250,12 @@ def _names(form: SettingsForm) -> list[dict[str, Any]]:
     ]
 
 
-class _Line:
-    def write(self, text: str) -> str:
-        return text
-
-
 def _report_lines(report: Report) -> Iterator[str]:
     """The report as CSV: a line for each row that is not simply taken, then what else should be known."""
-    writer: Any = csv.writer(_Line(), lineterminator="\n")
+    written = csv_lines()
 
     def line(*cells: Any) -> str:
-        return str(writer.writerow([protected(cell) if isinstance(cell, str) else cell for cell in cells]))
+        return written(protected(cell) if isinstance(cell, str) else cell for cell in cells)
 
     yield "\ufeff" + line(_("line"), _("file"), _("what"), _("column"), _("why"))
     for row in report.refused:

@@ -36,6 +36,7 @@ from players.admin import in_own_zone, listed, moment_column
 from players.formatting import format_change, format_rating
 from players.models import Pool, RatingChange
 from players.names import clean_name, name_key
+from players.numbers import whole
 from players.pages.outcomes import outcome
 from players.permissions import CORRECT, ENTER, SEE
 from players.staff import PoolByPool, may_here
@@ -80,9 +81,9 @@ class MatchAdmin(PoolByPool, CorrectsMatches):
 
     def get_search_results(self, request: HttpRequest, queryset: QuerySet, search_term: str) -> tuple[QuerySet, bool]:
         for word in clean_name(search_term).split():
-            number = word.removeprefix("#")
-            if number.isascii() and number.isdigit() and len(number) < 19:
-                queryset = queryset.filter(pk=int(number))
+            number = whole(word.removeprefix("#"))
+            if number is not None:
+                queryset = queryset.filter(pk=number)
             else:
                 named = Participant.objects.filter(player__name_key__contains=name_key(word))
                 queryset = queryset.filter(pk__in=named.values("match_id"))

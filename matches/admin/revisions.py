@@ -21,6 +21,7 @@ from matches.revisions import with_matches
 from matches.words import rules_in_words
 from players.admin import ReadOnlyAdmin, in_own_zone, moment_column
 from players.names import clean_name
+from players.numbers import whole
 from players.permissions import CORRECT
 from players.staff import PoolByPool
 
@@ -44,9 +45,9 @@ class RevisionAdmin(PoolByPool, ReadOnlyAdmin):
 
     def get_search_results(self, request: HttpRequest, queryset: QuerySet, search_term: str) -> tuple[QuerySet, bool]:
         term = clean_name(search_term)
-        number = term.removeprefix("#")
-        if number.isascii() and number.isdigit() and len(number) < 19:
-            through = Revision.matches.through.objects.filter(match=int(number))
+        number = whole(term.removeprefix("#"))
+        if number is not None:
+            through = Revision.matches.through.objects.filter(match=number)
             return queryset.filter(pk__in=through.values("revision")), False
         return (queryset.filter(reason__icontains=term) if term else queryset), False
 

@@ -15,6 +15,7 @@ from matches.models import Match, Participant
 from players.admin import FindsRows
 from players.formatting import format_change, format_number, format_rating
 from players.models import Pool, RatingChange
+from players.numbers import whole
 from players.permissions import CORRECT, ENTER
 from players.staff import may_here
 
@@ -24,9 +25,8 @@ def pool_of(request: HttpRequest, match: Match | None) -> Pool | None:
     if match is not None:
         return match.pool
     if not hasattr(request, "entry_pool"):
-        named = request.GET.get("pool", "")
-        known = Pool.objects.filter(pk=named).first() if named.isascii() and named.isdigit() and len(named) < 19 else None
-        request.entry_pool = known  # type: ignore[attr-defined]
+        named = whole(request.GET.get("pool", ""))
+        request.entry_pool = Pool.objects.filter(pk=named).first() if named is not None else None  # type: ignore[attr-defined]
     return request.entry_pool  # type: ignore[attr-defined]
 
 

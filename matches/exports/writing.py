@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
 from typing import Any
 
@@ -24,6 +24,12 @@ class _Line:
         return text
 
 
+def csv_lines() -> Callable[[Iterable[Any]], str]:
+    """What makes cells a line of CSV, for one file."""
+    writer: Any = csv.writer(_Line(), lineterminator="\n")
+    return writer.writerow
+
+
 def lines(table: Table, pool: Pool, form: str, stakes: StakeSight = EVERYTHING) -> Iterator[str]:
     """The table of a pool as lines, as they come: a header and rows of CSV, or an object a line. Read as of one moment."""
     columns = table.columns(pool)
@@ -33,11 +39,11 @@ def lines(table: Table, pool: Pool, form: str, stakes: StakeSight = EVERYTHING) 
 
 
 def _csv(columns: tuple[str, ...], rows: Iterator[Row], names: frozenset[str]) -> Iterator[str]:
-    writer: Any = csv.writer(_Line(), lineterminator="\n")
-    yield writer.writerow(columns)
+    line = csv_lines()
+    yield line(columns)
     named = [column in names for column in columns]
     for row in rows:
-        yield writer.writerow([_cell(cell, is_name) for cell, is_name in zip(row, named, strict=True)])
+        yield line([_cell(cell, is_name) for cell, is_name in zip(row, named, strict=True)])
 
 
 def _cell(cell: Cell, is_name: bool) -> Cell:

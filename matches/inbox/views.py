@@ -14,8 +14,7 @@ from matches.inbox.pages import inbox
 from players.models import Player
 from players.pages.reader import page
 from players.pages.window import Window
-
-LAST_PAGE = 100_000
+from players.views import page_number
 
 
 @require_safe
@@ -24,9 +23,7 @@ LAST_PAGE = 100_000
 def messages(request: HttpRequest, reader: Player | None) -> HttpResponse:
     if reader is None:
         return render(request, "players/no_player.html")
-    wanted = request.GET.get("page", "1")
-    number = int(wanted) if wanted.isascii() and wanted.isdigit() and len(wanted) < 9 else 1
-    found = inbox(reader, min(max(number, 1), LAST_PAGE))
+    found = inbox(reader, page_number(request))
     if found.page > 1 and not found.lines:
         raise Http404(_("The list has no such page."))
     context = {"reader": reader, "window": Window(reader, own=True), "inbox": found}

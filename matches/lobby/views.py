@@ -26,6 +26,7 @@ from matches.lobby.forms import TermsForm, WantedForm
 from matches.lobby.prospects import why_not_counted
 from matches.models import Match, Table
 from players.models import Player, Pool
+from players.numbers import whole
 from players.pages.pools import all_pools
 from players.pages.reader import page
 from players.permissions import stakes_for
@@ -111,7 +112,7 @@ def _lobby(
         "form": form or TermsForm(pool, limits=True),
         "uncounted": uncounted_ways(pool),
         "refused": form is not None,
-        "login_address": f"{reverse('login')}?{urlencode({'next': reverse('lobby', args=[pool.slug])})}",
+        "login_address": f"{reverse('account_login')}?{urlencode({'next': reverse('lobby', args=[pool.slug])})}",
     }
     return render(request, "matches/lobby.html", context, status=200 if form is None else 400)
 
@@ -153,10 +154,10 @@ def _etag(request: HttpRequest, pool_slug: str, reader: Player | None) -> str:
 
 
 def _started(request: HttpRequest, reader: Player | None) -> Match | None:
-    since = request.GET.get("since", "")
-    if reader is None or not (since.isascii() and since.isdigit() and len(since) < 13):
+    since = whole(request.GET.get("since", ""))
+    if reader is None or since is None:
         return None
-    return reads.started_since(reader, datetime.fromtimestamp(min(int(since), LATEST), UTC))
+    return reads.started_since(reader, datetime.fromtimestamp(min(since, LATEST), UTC))
 
 
 def _tables(request: HttpRequest, reader: Player | None, pool: Pool, etag: str) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from players.names import clean_name, name_key
+from players.numbers import whole
 from players.pages.reader import reader_of, zone_of
 from players.templatetags.ratings import moment
 
@@ -47,7 +48,7 @@ class FoundSelect(AutocompleteSelect):
     """A choice from a table that is too long for a list. What a tampered form sends is shown as no choice."""
 
     def optgroups(self, name: str, value: Any, attrs: Any = None) -> Any:
-        known = [key for key in value if (text := str(key)).isascii() and text.isdigit() and len(text) < 19]
+        known = [key for key in value if whole(str(key)) is not None]
         return super().optgroups(name, known, attrs)
 
 

@@ -8,13 +8,17 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from django.contrib.sessions.backends.db import SessionStore
+from django.conf import settings
+from django.test import Client
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from players.models import Player
+from tests.pages import login_of
 
 DESKTOP, PHONE = 1280, 390
 """Pixels of width."""
+PATIENCE = 30_000
+"""Milliseconds: the machine may be busy."""
 
 
 @pytest.fixture(scope="module")
@@ -58,19 +62,18 @@ class Visitor:
 
 @pytest.fixture
 def visit(browser: Browser, live_server: Any) -> Iterator[Callable[..., Visitor]]:
-    """`visit(player)`: a browser that is logged in as the player, or a user, or as nobody."""
+    """`visit(player)`: a browser that is logged in as the player, or a user, or as nobody. `more` are options of its context."""
     contexts = []
 
-    def begin(who: Any = None, *, width: int = DESKTOP, scheme: str = "light", language: str = "en") -> Visitor:
+    def begin(who: Any = None, *, width: int = DESKTOP, scheme: Any = "light", language: str = "en", **more: Any) -> Visitor:
         context = browser.new_context(
-            viewport={"width": width, "height": 900}, color_scheme=scheme, locale=language, reduced_motion="reduce"
+            viewport={"width": width, "height": 900}, color_scheme=scheme, locale=language, reduced_motion="reduce", **more
         )
         contexts.append(context)
-        context.set_default_timeout(20_000)
+        context.set_default_timeout(PATIENCE)
         cookies = [{"name": "django_language", "value": language, "url": live_server.url}]
-        user = who.user if isinstance(who, Player) else who
-        if user is not None:
-            cookies.append({"name": "sessionid", "value": session_of(user), "url": live_server.url})
+        if who is not None:
+            cookies.append({"name": settings.SESSION_COOKIE_NAME, "value": session_of(who), "url": live_server.url})
         context.add_cookies(cookies)
         return Visitor(context, live_server.url)
 
@@ -79,11 +82,11 @@ def visit(browser: Browser, live_server: Any) -> Iterator[Callable[..., Visitor]
         context.close()
 
 
-def session_of(user: Any) -> str:
-    """A session in which the user is logged in."""
-    session = SessionStore()
-    session["_auth_user_id"] = str(user.pk)
-    session["_auth_user_backend"] = "allauth.account.auth_backends.AuthenticationBackend"
-    session["_auth_user_hash"] = user.get_session_auth_hash()
-    session.save()
-    return str(session.session_key)
+def session_of(who: Any) -> str:
+    """A session in which a user is logged in; or a player, who gets a login where he has none."""
+    if isinstance(who, Player) and who.user is None:
+        client = login_of(who)
+    else:
+        client = Client()
+        client.force_login(who.user if isinstance(who, Player) else who)
+    return client.cookies[settings.SESSION_COOKIE_NAME].value

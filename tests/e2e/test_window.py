@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -10,26 +10,15 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from django.conf import settings
 from django.utils import timezone
-from playwright.sync_api import Browser, Page, sync_playwright
 
 from players.models import Player
 from tests.building import complete, people, pool_of, won
-from tests.pages import login_of
+from tests.e2e.conftest import PHONE, Visitor
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True, serialized_rollback=True)]
-PATIENCE = 30_000
-"""Milliseconds: the machine may be busy."""
+Visit = Callable[..., Visitor]
 PAGES = ("cashier/fibs/", "cashier/fibs/?by=matches", "cashier/matches/", "cashier/matches/?length=0", "cashier/statistics/fibs/")
 PUBLIC = ("players/player-2/", "players/player-1/vs/player-2/", "players/player-1/fibs/history/")
-
-
-@pytest.fixture
-def browser(monkeypatch: pytest.MonkeyPatch) -> Iterator[Browser]:
-    monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "1")
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
-        yield chromium
-        chromium.close()
 
 
 @pytest.fixture
@@ -42,18 +31,8 @@ def vera() -> Player:
     return vera
 
 
-def page_of(browser: Browser, address: str, player: Player, **more: Any) -> Page:
-    context = browser.new_context(**more)
-    cookie = login_of(player).cookies[settings.SESSION_COOKIE_NAME]
-    context.add_cookies([{"name": cookie.key, "value": cookie.value, "url": address}])
-    page = context.new_page()
-    page.set_default_timeout(PATIENCE)
-    return page
-
-
-def test_the_graph_is_read_out_by_keys_and_by_pointer(browser: Browser, live_server: Any, vera: Player) -> None:
-    page = page_of(browser, live_server.url, vera)
-    page.goto(f"{live_server.url}/cashier/fibs/")
+def test_the_graph_is_read_out_by_keys_and_by_pointer(visit: Visit, vera: Player) -> None:
+    page = visit(vera).goto("/cashier/fibs/")
     page.focus(".plot-reader")
 
     def reads(words: str) -> None:
@@ -77,9 +56,8 @@ def test_the_graph_is_read_out_by_keys_and_by_pointer(browser: Browser, live_ser
     page.wait_for_url("**/matches/*/")
 
 
-def test_the_tabs_are_walked_by_key(browser: Browser, live_server: Any, vera: Player) -> None:
-    page = page_of(browser, live_server.url, vera)
-    page.goto(f"{live_server.url}/cashier/")
+def test_the_tabs_are_walked_by_key(visit: Visit, vera: Player) -> None:
+    page = visit(vera).goto("/cashier/")
     page.focus(".tabs a")
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
@@ -88,25 +66,25 @@ def test_the_tabs_are_walked_by_key(browser: Browser, live_server: Any, vera: Pl
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing_and_nothing_is_wider_than_the_page(
-    scheme: Any, browser: Browser, live_server: Any, vera: Player
-) -> None:
+def test_axe_finds_nothing_and_nothing_is_wider_than_the_page(scheme: Any, visit: Visit, vera: Player) -> None:
     # The policy of the site would keep axe out.
-    page = page_of(browser, live_server.url, vera, color_scheme=scheme, bypass_csp=True)
+    visitor = visit(vera, scheme=scheme, bypass_csp=True)
+    page = visitor.page
     for width in (1280, 390):
         page.set_viewport_size({"width": width, "height": 844})
         for address in (*PAGES, *PUBLIC):
-            page.goto(f"{live_server.url}/{address}")
+            page.goto(f"{visitor.base}/{address}")  # one of them is refused, and is read all the same
             found = [(violation["id"], violation["nodes"][0]["html"]) for violation in Axe().run(page).response["violations"]]
             assert found == [], (address, width)
             assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (address, width)
 
 
-def test_a_phone_has_a_header_of_two_lines(browser: Browser, live_server: Any, vera: Player) -> None:
-    page = page_of(browser, live_server.url, vera, viewport={"width": 390, "height": 844})
+def test_a_phone_has_a_header_of_two_lines(visit: Visit, vera: Player) -> None:
+    visitor = visit(vera, width=PHONE)
+    page = visitor.page
     for language in ("en", "de", "da", "nl"):
-        page.context.add_cookies([{"name": settings.LANGUAGE_COOKIE_NAME, "value": language, "url": live_server.url}])
-        page.goto(f"{live_server.url}/cashier/")
+        page.context.add_cookies([{"name": settings.LANGUAGE_COOKIE_NAME, "value": language, "url": visitor.base}])
+        visitor.goto("/cashier/")
         # Two lines are 88 pixels, three would be 120 and more.
         assert page.evaluate("document.querySelector('header').offsetHeight") <= 100, language
         nav = "document.querySelector('.site-nav')"
