@@ -205,7 +205,9 @@ def parameter_value(name: str, value: Any) -> str:
     if isinstance(value, str):
         return choice_label(value)
     if isinstance(value, Mapping):
-        return ", ".join(f"{parameter_label(f'{name}.{key}')} {parameter_value(key, one)}" for key, one in value.items())
+        # PostgreSQL keeps the keys of JSON in an order of its own.
+        keys = sorted(value, key=lambda key: (*PARAMETER_LABELS, f"{name}.{key}").index(f"{name}.{key}"))
+        return ", ".join(f"{parameter_label(f'{name}.{key}')} {parameter_value(key, value[key])}" for key in keys)
     if value and isinstance(value[0], (list, tuple)):
         return "; ".join(f"{plain(start)}: {plain(step)}" for start, step in value)
     return "; ".join(parameter_value(name, one) for one in value)
