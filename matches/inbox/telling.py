@@ -66,6 +66,8 @@ def of_report(report: Report, seats: Sequence[Participant], now: datetime) -> No
     match = report.match
     everybody = [seat.player_id for seat in seats]
     if report.state == Report.State.WAITING:
+        if report.is_one_too_many():
+            return  # they have been told often enough, and silence does not confirm it
         others = [seat.player_id for seat in seats if seat.seat != report.seat]
         by_itself = {"confirms_at": report.confirms_at.isoformat()} if report.confirms_at else {}
         details = dict.fromkeys(others, by_itself)

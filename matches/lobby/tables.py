@@ -10,7 +10,7 @@ Locks: tables by id, requests to be paired, open matches, players, and at the en
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -37,6 +37,8 @@ Status, Closed = Table.Status, Table.Closed
 TOKEN_BYTES = 24
 KEPT = timedelta(days=30)
 """For so long a closed table is kept: whoever made a challenge can see what became of it."""
+ASKED_A_DAY = 3
+"""So often in 24 hours somebody may ask the same player, or for the same rematch, in vain: each time a mail goes out."""
 
 
 # --- A match starts ---
@@ -153,6 +155,7 @@ def _open(pool: Pool, host: Player, terms: Result, kind: Kind, now: datetime | N
     if kind == Kind.INVITATION and waiting.exists():
         raise already("table_invitation_once")
     agreed = {name: getattr(terms, name) for name in ("length", "deals", "stake", "real_money")}
+    _check_patience(host, kind, fields, now)
     with refusing_a_second():
         table = Table.objects.create(pool=pool, host=host, kind=kind.value, opened_at=now, changed_at=now, **agreed, **fields)
         _seat(table, host, 1, now).save()
@@ -162,6 +165,19 @@ def _open(pool: Pool, host: Player, terms: Result, kind: Kind, now: datetime | N
         tell(asked, Message.Kind.ASKED, f"table {table.pk}", pool, now=now, details=dict.fromkeys(asked, details))
     _touch(table)
     return table
+
+
+def _check_patience(host: Player, kind: Kind, fields: Mapping[str, Any], now: datetime) -> None:
+    """Raise ValidationError where he has asked the same again and again, and it was declined or he took it back himself."""
+    same = {name: fields[name] for name in ("invited", "rematch_of") if name in fields}
+    if not same:
+        return
+    lately = Table.objects.filter(host=host, kind=kind.value, status=Status.CLOSED, opened_at__gt=now - timedelta(days=1), **same)
+    if lately.count() >= ASKED_A_DAY:
+        raise ValidationError(
+            _("You have asked for this %(count)d times within a day. Ask again tomorrow.") % {"count": ASKED_A_DAY},
+            code="too_often",
+        )
 
 
 def _asked(table: Table) -> list[int]:

@@ -39,6 +39,8 @@ class Report(models.Model):
         REPLACED = "replaced", _("replaced by another report")
         WITHDRAWN = "withdrawn", _("withdrawn")
 
+    PATIENCE = 5
+    """Reports of one match by one seat of which the others are told, and which their silence confirms."""
     LIVE = (State.WAITING, State.AGREED, State.DISPUTED)
 
     match = models.ForeignKey("matches.Match", on_delete=models.CASCADE, related_name="reports", verbose_name=_("match"))
@@ -101,6 +103,10 @@ class Report(models.Model):
     def is_live(self) -> bool:
         """Whether it still waits for somebody, as far as the report tells: the match may be finished by other ways."""
         return self.state in self.LIVE
+
+    def is_one_too_many(self) -> bool:
+        """Whether he who made it has reported, taken back and reported again so often that nobody has to listen any more."""
+        return Report.objects.filter(match=self.match_id, seat=self.seat).exclude(pk=self.pk).count() >= self.PATIENCE
 
     @property
     def needs_organiser(self) -> bool:

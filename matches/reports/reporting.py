@@ -178,6 +178,8 @@ def report(
         made_at=now,
         confirms_at=_confirms_at(match, told, now),
     )
+    if made.confirms_at is not None and made.is_one_too_many():
+        made.confirms_at = None
     made.save()
     return _changed(table, made, now)
 

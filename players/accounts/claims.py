@@ -10,13 +10,14 @@ from datetime import datetime
 from allauth.account.models import EmailAddress
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from players.accounts.models import NOTE_MAX, Claim
 from players.models import Player, Rating
+from players.names import clean_name, name_key
 from players.permissions import ATTACH_LOGINS, CORRECT, may_everywhere, pools_for
 from players.services import create_player
 
@@ -28,6 +29,22 @@ def is_confirmed(user: User) -> bool:
     return EmailAddress.objects.filter(user=user, verified=True).exists()
 
 
+def free_name(name: str) -> str:
+    """The name, cleaned, if nobody has it. Raises ValidationError."""
+    name = clean_name(name)
+    if Player.objects.filter(name_key=name_key(name)).exists():
+        raise taken(name)
+    return name
+
+
+def taken(name: str) -> ValidationError:
+    sentence = _(
+        "There is a player called %(name)s already. Choose another name. If it is you, leave the name empty: once you are "
+        "logged in, you can say so."
+    )
+    return ValidationError(sentence % {"name": name})
+
+
 @transaction.atomic
 def begin_as(user: User, name: str, **fields: object) -> Player:
     """Make the player of a login that has none; a second click finds him. Raises ValidationError for a name that is taken."""
@@ -35,8 +52,16 @@ def begin_as(user: User, name: str, **fields: object) -> Player:
     known = Player.objects.filter(user=user).first()
     if known is not None:
         return known
+    name = free_name(name)
+    try:
+        with transaction.atomic():
+            made = create_player(name, user=user, **fields)
+            if made.name != name:
+                raise IntegrityError("a namesake got a number")
+    except IntegrityError:  # somebody else took the name, or the address, between the look and the write
+        raise taken(name) from None
     Claim.objects.filter(user=user, state=State.OPEN).update(state=State.WITHDRAWN, answered_at=timezone.now())
-    return create_player(name, user=user, **fields)
+    return made
 
 
 @transaction.atomic

@@ -2,39 +2,24 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import Any
 from zoneinfo import available_timezones
 
 from django import forms
 from django.conf import settings
+from django.contrib import messages
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
-from django.utils import timezone, translation
+from django.utils import translation
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from players.accounts import claims, countries
+from players.accounts import claims, countries, renaming
 from players.accounts.models import NOTE_MAX
-from players.models import Player, PlayerRecord
+from players.models import Player
 from players.names import NAME_MAX, clean_name, name_key
 from players.timezones import validate_time_zone
-
-RENAME_EVERY = timedelta(days=30)
-"""How long a player keeps the name that he gave himself."""
-
-
-def free_name(name: str) -> str:
-    """The name, cleaned, if nobody has it. Raises ValidationError."""
-    name = clean_name(name)
-    if Player.objects.filter(name_key=name_key(name)).exists():
-        sentence = _(
-            "There is a player called %(name)s already. Choose another name. If it is you, leave the name empty: once you are "
-            "logged in, you can say so."
-        )
-        raise ValidationError(sentence % {"name": name})
-    return name
 
 
 class SignUpForm(forms.Form):
@@ -50,7 +35,7 @@ class SignUpForm(forms.Form):
 
     def clean_name(self) -> str:
         name: str = self.cleaned_data["name"]
-        return free_name(name) if clean_name(name) else ""
+        return claims.free_name(name) if clean_name(name) else ""
 
     def clean_time_zone(self) -> str:
         """The browser says it, where it can; what is no zone is none."""
@@ -63,7 +48,10 @@ class SignUpForm(forms.Form):
     def signup(self, request: HttpRequest, user: User) -> None:
         if self.cleaned_data["name"]:
             zone, language = self.cleaned_data["time_zone"], translation.get_language() or settings.LANGUAGE_CODE
-            claims.begin_as(user, self.cleaned_data["name"], time_zone=zone, language=language)
+            try:
+                claims.begin_as(user, self.cleaned_data["name"], time_zone=zone, language=language)
+            except ValidationError as taken:  # a moment ago: the login is made, and its page asks for another name
+                messages.warning(request, " ".join(taken.messages))
 
 
 class NameForm(forms.Form):
@@ -72,7 +60,7 @@ class NameForm(forms.Form):
     name = forms.CharField(label=gettext_lazy("Name shown"), max_length=NAME_MAX)
 
     def clean_name(self) -> str:
-        return free_name(self.cleaned_data["name"])
+        return claims.free_name(self.cleaned_data["name"])
 
 
 class ClaimForm(forms.Form):
@@ -131,10 +119,7 @@ class ProfileForm(forms.ModelForm):
             raise ValidationError(_("A player needs a name."))
         if Player.objects.filter(name_key=name_key(name)).exclude(pk=self.instance.pk).exists():
             raise ValidationError(_("There is a player with this name. Add a number to tell the two apart."))
-        since = timezone.now() - RENAME_EVERY
-        own = PlayerRecord.objects.filter(player=self.instance, kind=PlayerRecord.Kind.RENAMED, made_by=self.instance.user)
-        if own.filter(made_at__gt=since).exists():
-            raise ValidationError(_("You have changed your name within the last %(days)d days.") % {"days": RENAME_EVERY.days})
+        renaming.check_not_lately(self.instance)
         return name
 
     def _post_clean(self) -> None:

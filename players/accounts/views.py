@@ -14,10 +14,10 @@ from django.views.decorators.http import require_http_methods
 from players.accounts import claims
 from players.accounts.forms import ClaimForm, NameForm, ProfileForm
 from players.accounts.models import Claim
+from players.accounts.renaming import rename_oneself
 from players.models import Player
 from players.pages.reader import page
 from players.pages.window import Window
-from players.services import rename_player
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -29,7 +29,7 @@ def profile(request: HttpRequest, reader: Player | None) -> HttpResponse:
     form = ProfileForm(request.POST or None, instance=reader)
     if request.method == "POST" and form.is_valid():
         try:
-            rename_player(reader, form.cleaned_data["name"], made_by=reader.user)
+            rename_oneself(reader, form.cleaned_data["name"])
         except ValidationError as error:
             form.add_error("name", error.messages)
         else:
@@ -59,8 +59,12 @@ def own_player(request: HttpRequest, reader: Player | None) -> HttpResponse:
     begin = NameForm(request.POST if "begin" in request.POST else None, prefix="new")
     claiming = ClaimForm(request.POST if "claim" in request.POST else None, prefix="claim")
     if begin.is_bound and begin.is_valid():
-        claims.begin_as(user, begin.cleaned_data["name"], language=translation.get_language() or "en")
-        return redirect("cashier")
+        try:
+            claims.begin_as(user, begin.cleaned_data["name"], language=translation.get_language() or "en")
+        except ValidationError as taken:
+            begin.add_error("name", taken.messages)
+        else:
+            return redirect("cashier")
     if claiming.is_bound and claiming.is_valid():
         try:
             claims.claim(user=user, player=claiming.cleaned_data["player"], note=claiming.cleaned_data["note"])

@@ -315,6 +315,23 @@ def test_an_invitation_to_a_table_of_four_goes_with_its_host() -> None:
     assert table.status == "closed" and not TableSeat.objects.exists()
 
 
+def test_the_same_is_not_asked_again_and_again() -> None:
+    pool, (one, two, three) = pool_of("fibs"), people(3)
+    now = timezone.now()
+    for _ in range(2):
+        leave_table(challenge(pool, one, two, FIVE, now=now).pk, one, now=now)
+    decline(challenge(pool, one, two, FIVE, now=now).pk, two, now=now)
+    assert "tomorrow" in refused("too_often", lambda: challenge(pool, one, two, FIVE, now=now))
+    refused("too_often", lambda: challenge(pool_of("tics"), one, two, Result(), now=now))  # nor elsewhere
+    assert challenge(pool, one, three, FIVE, now=now) and challenge(pool, two, one, FIVE, now=now)
+    assert challenge(pool, one, two, FIVE, now=now + timedelta(days=1))
+    [match] = complete(pool, won(one, two, NOW))
+    for _ in range(3):
+        decline(offer_rematch(match, one, now=now).pk, two, now=now)
+    refused("too_often", lambda: offer_rematch(match, one, now=now))
+    assert offer_rematch(match, two, now=now).status == "waiting"
+
+
 def test_a_rematch_is_between_those_who_played() -> None:
     pool, (vera, didrik, inger) = pool_of("fibs"), people(3)
     [played] = complete(pool, won(vera, didrik, NOW, length=7, kind="table"))

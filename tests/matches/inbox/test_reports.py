@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from matches.inbox import words
 from matches.inbox.models import Message
+from matches.models import Report
 from matches.reports import adjudication, appeals, reporting
 from players.anonymising import anonymise_player
 from tests.building import people
@@ -37,6 +38,25 @@ def test_the_other_is_asked_to_confirm_and_told_how_long_he_has() -> None:
     assert told() == [(two.pk, "confirm")] * 2
     reporting.confirm(report_id=reporting.report(match_id=match.pk, player=one, told=SECOND_WON).pk, player=two)
     assert len(told()) == 2
+
+
+def test_who_reports_again_and_again_fills_no_mailbox_and_wins_nothing_by_silence() -> None:
+    match, (one, two) = started("fibs")
+    with_login(one), with_login(two)
+    for _ in range(Report.PATIENCE):
+        said = reporting.report(match_id=match.pk, player=one, told=FIRST_WON)
+        assert said.confirms_at is not None
+        reporting.withdraw(report_id=said.pk, player=one)
+    last = reporting.report(match_id=match.pk, player=one, told=FIRST_WON)
+    assert told() == [(two.pk, "confirm")] * Report.PATIENCE
+    assert last.confirms_at is None and last.needs_organiser
+    reporting.confirm_silent(timezone.now() + timedelta(days=9))
+    match.refresh_from_db()
+    assert match.status == "open"
+    # The other may still confirm it, and his own report is heard.
+    reporting.withdraw(report_id=last.pk, player=one)
+    assert reporting.report(match_id=match.pk, player=two, told=SECOND_WON).confirms_at is not None
+    assert told()[-1] == (one.pk, "confirm")
 
 
 def test_three_others_are_asked_at_a_table_of_four() -> None:

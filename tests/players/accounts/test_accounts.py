@@ -16,6 +16,7 @@ from django.urls import reverse
 from django.utils import timezone, translation
 
 from players.accounts import claims, countries
+from players.accounts.forms import NameForm, SignUpForm
 from players.models import Claim, Player, PlayerRecord
 from players.permissions import ATTACH_LOGINS
 from tests.building import at, complete, people, pool_of, won
@@ -311,3 +312,18 @@ def test_organisers_answer_for_players_of_their_pools_alone(client: Client) -> N
     client.post(page, {"action": "grant", "_selected_action": [both.pk]})
     assert Claim.objects.get(pk=both.pk).state == "open"
     assert ATTACH_LOGINS == "players.change_player"
+
+
+def test_a_name_that_goes_while_one_signs_up_leaves_a_login_that_is_asked_for_another(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    people(1)
+    monkeypatch.setattr(SignUpForm, "clean_name", lambda form: form.cleaned_data["name"])  # it looked before he came
+    with translation.override("en"):
+        assert signed_up(client, name="Player 1").status_code == 302
+    page = client.get("/accounts/player/")
+    assert page.status_code == 200 and "There is a player called Player 1 already" in page.text
+    monkeypatch.setattr(NameForm, "clean_name", lambda form: form.cleaned_data["name"])
+    answer = client.post("/accounts/player/", {"begin": "1", "new-name": "Player 1"})
+    assert "There is a player called Player 1 already" in answer.context["begin"].errors["name"][0]
+    assert Player.objects.count() == 1
