@@ -19,8 +19,8 @@ from django.db.transaction import TransactionManagementError
 from players import rows
 from players.models import Player, Pool
 
-POOL_LOCKS, HISTORY_LOCKS, FEED_LOCK = 7301, 7302, 7303
-"""The first keys of the advisory locks on PostgreSQL; the second one is the pool's id, of the feed 0."""
+POOL_LOCKS, HISTORY_LOCKS, FEED_LOCK, SIGN_UP_LOCK = 7301, 7302, 7303, 7304
+"""The first keys of the advisory locks on PostgreSQL; the second one is the pool's id, of the others 0."""
 
 
 PATIENCE = 3
@@ -65,6 +65,12 @@ def try_feed() -> bool:
     require_transaction()
     answers = rows.run(*_advisory("pg_try_advisory_xact_lock", FEED_LOCK, 0))
     return not answers or bool(answers[0][0][0])
+
+
+def hold_sign_ups() -> None:
+    """Sign up one after the other, until the transaction ends: whose address or user name is taken is then known for certain."""
+    require_transaction()
+    rows.run(*_advisory("pg_advisory_xact_lock", SIGN_UP_LOCK, 0))
 
 
 def _advisory(function: str, space: int, pool_id: int) -> list[rows.Statement]:

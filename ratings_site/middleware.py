@@ -5,13 +5,32 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 
-from django.db import OperationalError, connection
+from django.db import DataError, OperationalError, connection
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 RETRY_AFTER = 10
 """Seconds."""
 logger = logging.getLogger(__name__)
+
+
+class UntakenValue:
+    """Answer 400 where a form of the framework's own hands on what the database cannot hold, and nothing was stored.
+
+    Our own forms and readers refuse such values by field; what comes here stands in the log.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        if not (isinstance(error, DataError) or (isinstance(error, OverflowError) and "SQLite" in str(error))):
+            return None
+        logger.error("%s %s: a value that the database does not take", request.method, request.path, exc_info=error)
+        return render(request, "400.html", status=400)
 
 
 class BusyDatabase:

@@ -88,6 +88,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "ratings_site.middleware.BusyDatabase",
+    "ratings_site.middleware.UntakenValue",
     "axes.middleware.AxesMiddleware",
 ]
 
@@ -223,6 +224,7 @@ AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",
     "allauth.account.auth_backends.AuthenticationBackend",
 ]
+ACCOUNT_FORMS = {"signup": "players.accounts.signing_up.SignupForm"}
 ACCOUNT_SIGNUP_FORM_CLASS = "players.accounts.forms.SignUpForm"
 ACCOUNT_LOGIN_METHODS = {"email", "username"}  # a name is for those whom organisers gave a login
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*", "password2*"]

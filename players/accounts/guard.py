@@ -10,11 +10,14 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
+KEPT = 255
+"""Characters of a name that axes counts by."""
+
 
 def name_tried(request: HttpRequest | None, credentials: Mapping[str, Any] | None) -> str:
-    """The name or address by which somebody tries to log in; the same however it is written."""
+    """The name or address by which somebody tries to log in; the same however it is written, and no longer than can be kept."""
     tried = credentials or {}
-    return str(tried.get("username") or tried.get("email") or "").strip().casefold()
+    return str(tried.get("username") or tried.get("email") or "").strip().casefold()[:KEPT]
 
 
 def comes_from(request: HttpRequest) -> str:

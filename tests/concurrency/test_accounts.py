@@ -33,10 +33,15 @@ def test_eight_who_want_one_name_at_once_all_get_a_login_and_one_gets_the_name()
     assert [player.name for player in Player.objects.all()] == ["Vera"]
 
 
-def test_the_same_sign_up_eight_times_at_once_makes_one_player() -> None:
+def test_the_same_sign_up_eight_times_at_once_makes_one_login() -> None:
     answers = at_once([signing_up("vera@ratings.example", "Vera")] * 8)
     assert set(answers) <= {200, 302}
-    assert [player.name for player in Player.objects.all()] == ["Vera"]
+    assert [user.player.name for user in User.objects.all()] == ["Vera"]
+
+
+def test_eight_whose_addresses_begin_alike_all_get_a_login() -> None:
+    answers = at_once([signing_up(f"vera@{number}.example", f"Vera {number}") for number in range(8)])
+    assert answers == [302] * 8 and User.objects.filter(player__isnull=False).count() == 8
 
 
 def test_of_eight_other_names_at_once_a_player_gets_one() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from allauth.account.models import EmailAddress
+from axes.models import AccessAttempt
 from django.contrib.auth.models import User
 from django.core import mail
 from django.core.exceptions import ValidationError
@@ -17,6 +18,7 @@ from django.utils import timezone, translation
 
 from players.accounts import claims, countries
 from players.accounts.forms import NameForm, SignUpForm
+from players.accounts.signing_up import SignupForm
 from players.models import Claim, Player, PlayerRecord
 from players.permissions import ATTACH_LOGINS
 from tests.building import at, complete, people, pool_of, won
@@ -327,3 +329,19 @@ def test_a_name_that_goes_while_one_signs_up_leaves_a_login_that_is_asked_for_an
     answer = client.post("/accounts/player/", {"begin": "1", "new-name": "Player 1"})
     assert "There is a player called Player 1 already" in answer.context["begin"].errors["name"][0]
     assert Player.objects.count() == 1
+
+
+def test_a_name_longer_than_any_is_no_login(client: Client) -> None:
+    for _ in range(2):
+        answer = client.post("/accounts/login/", {"login": "9" * 5000, "password": "x"})
+        assert answer.status_code == 200 and answer.context["form"].errors
+    attempt = AccessAttempt.objects.get()
+    assert len(attempt.username) == 255 and attempt.failures_since_start == 2
+
+
+def test_an_address_that_is_taken_while_one_signs_up_leads_to_the_log_in(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    login_of("vera")
+    monkeypatch.setattr(SignupForm, "clean_email", lambda form: form.cleaned_data["email"])  # it looked before it was taken
+    answer = signed_up(client)
+    assert (answer.status_code, answer.url) == (302, "/accounts/login/")
+    assert User.objects.count() == 1 and not Player.objects.exists()
