@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -10,13 +11,20 @@ from django.core.cache.backends.redis import RedisCache
 from redis.exceptions import RedisError
 
 log = logging.getLogger(__name__)
+PAUSE = 5.0
+"""Seconds in which a cache that did not answer is not asked again: else each request would wait for it anew."""
+_asked_again_at = 0.0
 
 
 def _soft(name: str, otherwise: Callable[..., Any]) -> Callable[..., Any]:
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        global _asked_again_at
+        if time.monotonic() < _asked_again_at:
+            return otherwise(*args, **kwargs)
         try:
             return getattr(RedisCache, name)(self, *args, **kwargs)
         except (RedisError, OSError) as error:
+            _asked_again_at = time.monotonic() + PAUSE
             log.warning("The cache does not answer: %s", error)
             return otherwise(*args, **kwargs)
 
