@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from datetime import UTC
 from typing import Any
 
 from matches.models import Match, Participant, Revision
 from matches.push.models import Event
+from players.api.answers import end, instant
 from players.ledger import PUBLISHED_FIELDS, chunks
 from players.models import Player, PublishedChange, RatingChange
 
@@ -31,7 +31,7 @@ def payloads(events: Sequence[Event], source: str | None) -> list[dict[str, Any]
             "position": event.position,
             "type": event.kind,
             "pool": event.pool.slug,
-            "at": event.made_at.astimezone(UTC).isoformat(),
+            "at": instant(event.made_at),
             "match": matches.get(event.match_id),
             "revision": revisions.get(event.revision_id),
             "ratings": _ratings(event, names) if event.kind == Event.Kind.REVISED else None,
@@ -61,12 +61,10 @@ def _matches(ids: Sequence[int], source: str | None) -> dict[int | None, dict[st
         for seat in Participant.objects.filter(match__in=chunk).select_related("player").order_by("match_id", "seat"):
             seats[seat.match_id].append(seat)
         for match in Match.objects.filter(pk__in=chunk):
-            assert match.ended_at is not None
             answers[match.pk] = {
                 "id": match.pk,
                 "external_id": match.external_id if source is not None and match.source == source else None,
-                "ended_at": match.ended_at.astimezone(UTC).isoformat() if match.timed else None,
-                "date": None if match.timed else match.ended_at.date().isoformat(),
+                **end(match.ended_at, match.timed),
                 "kind": match.kind or None,
                 "not_counted": match.not_counted or None,
                 "players": [
