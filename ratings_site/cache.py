@@ -13,18 +13,18 @@ from redis.exceptions import RedisError
 log = logging.getLogger(__name__)
 PAUSE = 5.0
 """Seconds in which a cache that did not answer is not asked again: else each request would wait for it anew."""
-_asked_again_at = 0.0
+_asked_again_at: dict[str, float] = {}
 
 
 def _soft(name: str, otherwise: Callable[..., Any]) -> Callable[..., Any]:
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        global _asked_again_at
-        if time.monotonic() < _asked_again_at:
+        where = str(self._servers)
+        if time.monotonic() < _asked_again_at.get(where, 0.0):
             return otherwise(*args, **kwargs)
         try:
             return getattr(RedisCache, name)(self, *args, **kwargs)
         except (RedisError, OSError) as error:
-            _asked_again_at = time.monotonic() + PAUSE
+            _asked_again_at[where] = time.monotonic() + PAUSE
             log.warning("The cache does not answer: %s", error)
             return otherwise(*args, **kwargs)
 
