@@ -18,10 +18,11 @@ import time
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from functools import partial
+from urllib.parse import urlsplit
 
-import urllib3
 from django.db.models import Exists, F, OuterRef
 from django.utils import timezone
+from django.utils.encoding import iri_to_uri
 
 from matches.push.addresses import PORTS, BadAddress, check_url, resolve
 from matches.push.models import Delivery, Webhook, new_secret
@@ -132,7 +133,9 @@ def _post(webhook: Webhook, body: bytes) -> int:
         connection = http.client.HTTPConnection(host, port)
         connection.sock = line
         # Nothing is followed and nothing read: the status is the answer.
-        connection.request("POST", urllib3.util.parse_url(webhook.url).request_uri, body=body, headers=headers)
+        parts = urlsplit(webhook.url)
+        path = iri_to_uri((parts.path or "/") + (f"?{parts.query}" if parts.query else ""))
+        connection.request("POST", path, body=body, headers=headers)
         with connection.getresponse() as answer:
             return answer.status
 
