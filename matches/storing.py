@@ -22,6 +22,7 @@ from players.services import present_players
 from players.systems.base import Refused
 
 MATCH_COLUMNS = tuple(field.attname for field in Match._meta.concrete_fields)
+OFTEN_EMPTY = frozenset(field.attname for field in Match._meta.concrete_fields if field.null)
 SEAT_COLUMNS = ("match_id", "player_id", "seat", "score", "place")
 
 
@@ -181,9 +182,13 @@ def store(pool: Pool, prepared: Sequence[Seated], now: datetime) -> None:
             item.match.version += 1
             item.match.save()
             item.match.participants.all().delete()
-    match_row, seat_row = attrgetter(*MATCH_COLUMNS), attrgetter(*SEAT_COLUMNS)
+    # What no match of them has is left to the database: with fewer values all of it takes one round trip.
+    columns = tuple(
+        name for name in MATCH_COLUMNS if name not in OFTEN_EMPTY or any(getattr(match, name) is not None for match in new)
+    )
+    match_row, seat_row = attrgetter(*columns), attrgetter(*SEAT_COLUMNS)
     rows.write(
-        rows.Insert(Match, MATCH_COLUMNS, [match_row(match) for match in new]),
+        rows.Insert(Match, columns, [match_row(match) for match in new]),
         rows.Insert(Participant, SEAT_COLUMNS, [seat_row(seat) for item in prepared for seat in item.seats]),
         events.rated(pool, (item.match for item in prepared), now),
     )
