@@ -349,6 +349,10 @@ LOGGING = {
     "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="INFO")},
     "loggers": {
         "django": {"handlers": [], "propagate": True},
+        # Some tasks run every few seconds: only those that fail are worth a line.
+        "celery.worker.strategy": {"level": "WARNING"},
+        "celery.app.trace": {"level": "WARNING"},
+        "celery.beat": {"level": "WARNING"},
         # It warns of every HEAD request that Django answers.
         "gunicorn.http.wsgi": {"level": "ERROR"},
     },
