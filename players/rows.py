@@ -170,10 +170,26 @@ def stream(found: models.QuerySet[Any, Any]) -> Iterator[tuple[Any, ...]]:
     connection.ensure_connection()
     sql = psycopg.ClientCursor(connection.connection).mogrify(*found.query.sql_with_params())
     name, held = f"stream_{next(_streams)}", not connection.in_atomic_block
+    _see_rows(*(join.table_name for join in found.query.alias_map.values()))
     with connection.wrap_database_errors, psycopg.ServerCursor(connection.connection, name, withhold=held) as cursor:
         cursor.itersize = FETCH
         cursor.execute(sql, binary=True)
         yield from cursor
+
+
+def _see_rows(*tables: str) -> None:
+    """Have PostgreSQL look again at tables that it takes for empty.
+
+    It does so for as long as a minute where it looked while all rows were dead or not yet committed, as those of a site's first
+    list are after its dry run. What reads thousands of rows would then be joined by going through a whole table for each.
+    """
+    with connection.wrap_database_errors, connection.connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT relname FROM pg_class WHERE oid = ANY(%s::regclass[]) AND reltuples = 0 AND relpages > 0",
+            [[_quoted(table) for table in tables]],
+        )
+        for (table,) in cursor.fetchall():
+            cursor.execute(f"ANALYZE (SKIP_LOCKED) {_quoted(table)}")
 
 
 # --- Writing ---

@@ -14,12 +14,12 @@ from django.db import connection, transaction
 from matches import corrections, replay, revising, storing
 from matches.completion import complete_match, complete_matches
 from matches.corrections import Correction, correct
-from matches.models import Match, Revision
+from matches.models import Match, Participant, Revision
 from matches.verify import verify
-from players import ledger
+from players import ledger, rows
 from players.models import Pool, Rating
 from tests.building import NOW, at, people, pool_of, won
-from tests.concurrency.running import at_once
+from tests.concurrency.running import at_once, elsewhere
 from tests.concurrency.test_people import a_season
 
 pytestmark = [pytest.mark.concurrency, pytest.mark.django_db(transaction=True, serialized_rollback=True)]
@@ -179,3 +179,31 @@ def test_without_the_unique_id_the_same_result_is_stored_twice() -> None:
             editor.add_constraint(Match, constraint)
     answers = at_once([lambda: complete_match(pool, entry, now=NOW) for _ in range(2)])
     assert errors(answers) == [] and Match.objects.filter(external_id="7").count() == 1
+
+
+# --- Tables that PostgreSQL takes for empty ---
+
+
+def analyze() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+
+
+def plan_of_the_history(pool: Pool) -> str:
+    return str(Participant.objects.filter(match__pool=pool, match__status="completed").values_list("player").explain())
+
+
+@pytest.mark.parametrize("guarded", [True, False])
+def test_a_history_that_postgresql_takes_for_empty_is_looked_at_again(guarded: bool) -> None:
+    """Else two thousand participants are joined to a thousand matches by going through all of those for each."""
+    pool, players = pool_of("fibs"), people(2)
+    with transaction.atomic():
+        complete_matches(pool, [won(*players, at(number)) for number in range(1000)])
+        transaction.set_rollback(True)
+    with transaction.atomic():
+        complete_matches(pool, [won(*players, at(number)) for number in range(1000)])
+        elsewhere(analyze)  # as the server does by itself, at any time
+        assert "rows=1 " in plan_of_the_history(pool)
+        with mock.patch.object(rows, "_see_rows", rows._see_rows if guarded else lambda *tables: None):
+            replay.recalculate(pool)
+        assert ("rows=1 " not in plan_of_the_history(pool)) is guarded
