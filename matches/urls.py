@@ -42,6 +42,7 @@ urlpatterns: list[URLPattern] = [
     path("simulator/players.json", rules.simulator_players, name="simulator_players"),
     path("simulator/<slug:pool_slug>/", rules.simulator, name="simulator"),
     path("matches/<int:match_id>/", views.match, name="match"),
+    path("matches/<int:match_id>/seats/<int:seat>/", views.slip, name="slip"),
     path("matches/<int:match_id>/report/", reports.report, name="report"),
     path("matches/<int:match_id>/appeal/", reports.appeal, name="appeal"),
     path("matches/unfinished/", reports.mine, name="unfinished"),

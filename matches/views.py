@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
@@ -26,10 +28,23 @@ def home(request: HttpRequest, reader: Player | None) -> HttpResponse:
 @require_safe
 @page
 def match(request: HttpRequest, reader: Player | None, match_id: int) -> HttpResponse:
+    return render(request, "matches/match.html", _sheet(request, reader, match_id))
+
+
+@require_safe
+@page
+def slip(request: HttpRequest, reader: Player | None, match_id: int, seat: int) -> HttpResponse:
+    """The part of the sheet that is about one seat, without the frame of a page."""
+    context = _sheet(request, reader, match_id)
+    for column in context["sheet"].columns:
+        if column.seat.seat == seat:
+            return render(request, "matches/slip.html", context | {"column": column})
+    raise Http404(_("There is no such match."))
+
+
+def _sheet(request: HttpRequest, reader: Player | None, match_id: int) -> dict[str, Any]:
     try:
         found = sheet(match_id, reader, request.user)
     except Match.DoesNotExist:
         raise Http404(_("There is no such match.")) from None
-    return render(
-        request, "matches/match.html", {"reader": reader, "sheet": found, "match": found.match, "pool": found.match.pool}
-    )
+    return {"reader": reader, "sheet": found, "match": found.match, "pool": found.match.pool}

@@ -26,7 +26,7 @@ def messages(request: HttpRequest, reader: Player | None) -> HttpResponse:
     found = inbox(reader, page_number(request))
     if found.page > 1 and not found.lines:
         raise Http404(_("The list has no such page."))
-    context = {"reader": reader, "window": Window(reader, own=True), "inbox": found}
+    context = {"reader": reader, "window": Window(reader, own=True), "tab": "messages", "inbox": found}
     return render(request, "matches/messages.html", context)
 
 

@@ -41,6 +41,7 @@ def profile(request: HttpRequest, reader: Player | None) -> HttpResponse:
     context = {
         "reader": reader,
         "window": Window(reader, own=True),
+        "tab": "profile",
         "form": form,
         "confirmed": claims.is_confirmed(request.user),  # type: ignore[arg-type]
     }

@@ -89,3 +89,88 @@ def test_a_phone_has_a_header_of_two_lines(visit: Visit, vera: Player) -> None:
         assert page.evaluate("document.querySelector('header').offsetHeight") <= 100, language
         nav = "document.querySelector('.site-nav')"
         assert page.evaluate(f"{nav}.scrollWidth <= {nav}.clientWidth"), language
+
+
+def test_the_graph_is_read_out_by_touch_and_the_page_still_scrolls(visit: Visit, vera: Player) -> None:
+    visitor = visit(vera, width=PHONE, has_touch=True, is_mobile=True)
+    page = visitor.goto("/cashier/fibs/")
+    page.evaluate("document.querySelector('#graph').scrollIntoView()")
+    box = page.locator(".plot-reader").bounding_box()
+    assert box
+    touch = page.context.new_cdp_session(page)
+    left, right, middle = box["x"] + 2, box["x"] + box["width"] - 2, box["y"] + box["height"] / 2
+
+    def reads(*words: str) -> None:
+        told = "words => words.every(word => document.querySelector('.readout').innerText.includes(word))"
+        page.wait_for_function(told, arg=words)
+
+    def finger(kind: str, x: float = 0, y: float = 0) -> None:
+        points = [] if kind == "touchEnd" else [{"x": x, "y": y}]
+        touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+    page.touchscreen.tap(right, middle)
+    reads("Won against Player 2", "+", str(timezone.localdate().year))
+    finger("touchStart", right, middle)
+    for step in range(1, 11):
+        finger("touchMove", right + (left - right) * step / 10, middle)
+    reads("1522.36 +22.36", "Won against Player 2")
+    finger("touchMove", left + (right - left) * 0.7, middle)
+    reads("Lost to Player 2")
+    finger("touchEnd")
+    reads("Lost to Player 2")  # it stays when the finger is lifted, so that the match can be tapped
+    assert page.locator(".plot-reader").bounding_box() == box  # and the graph has stayed under the finger
+    scrolled = page.evaluate("scrollY")
+    finger("touchStart", left, middle)
+    for step in range(1, 11):
+        finger("touchMove", left, middle - 20 * step)
+    finger("touchEnd")
+    page.wait_for_function("before => scrollY > before + 50", arg=scrolled)
+    assert visitor.complaints == []
+
+
+def test_a_change_opens_into_its_sum_in_place(visit: Visit, vera: Player) -> None:
+    visitor = visit(vera)
+    page = visitor.goto("/cashier/fibs/")
+    change = page.locator("[data-slip]").first
+    assert (change.get_attribute("role"), change.get_attribute("aria-expanded")) == ("button", "false")
+    assert change.get_attribute("aria-label") == f"{change.inner_text()}: the calculation"
+    change.focus()
+    scrolled = page.evaluate("scrollY")
+    page.keyboard.press("Enter")
+    slip = page.locator(".slip-row")
+    slip.wait_for()
+    assert "Change, shown as" in slip.inner_text() and change.inner_text() in slip.inner_text()
+    assert change.get_attribute("aria-expanded") == "true"
+    assert change.get_attribute("aria-controls") == slip.get_attribute("id")
+    assert page.evaluate("document.activeElement.hasAttribute('data-slip')")
+    page.keyboard.press("Space")
+    slip.wait_for(state="hidden")
+    assert change.get_attribute("aria-expanded") == "false" and page.evaluate("scrollY") == scrolled
+    # Anywhere in its row, but for the links that lead elsewhere.
+    page.locator("tr.opens .sub").first.click()
+    slip.wait_for()
+    assert page.locator(".slip-row").count() == 1
+    page.locator("tr.opens th a").first.click()
+    page.wait_for_url("**/matches/*/")
+    assert visitor.complaints == []
+
+
+def test_a_change_is_a_link_without_a_script_and_where_its_sum_cannot_be_fetched(visit: Visit, vera: Player) -> None:
+    for more in ({"java_script_enabled": False}, {}):
+        visitor = visit(vera, **more)
+        visitor.page.route("**/seats/*/", lambda route: route.abort())
+        visitor.goto("/cashier/matches/").locator("[data-slip]").first.click()
+        visitor.page.wait_for_url("**/matches/*/#seat-1")
+        assert visitor.page.locator("#seat-1").inner_text().startswith("Player 1")
+
+
+@pytest.mark.parametrize("width", [1280, PHONE])
+def test_an_open_sum_keeps_the_columns_and_axe_content(width: int, visit: Visit, vera: Player) -> None:
+    page = visit(vera, width=width, bypass_csp=True).goto("/cashier/fibs/history/")
+    widths = "[...document.querySelectorAll('.changes thead th')].map(cell => cell.offsetWidth)"
+    before = page.evaluate(widths)
+    page.locator("[data-slip]").last.click()
+    page.locator(".slip-row").wait_for()
+    assert page.evaluate(widths) == before
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert Axe().run(page).response["violations"] == []

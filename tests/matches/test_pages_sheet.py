@@ -170,3 +170,34 @@ def test_a_date_alone_is_shown_as_that_date_to_every_reader() -> None:
     for player, zone in ((vera, "Pacific/Auckland"), (didrik, "Pacific/Honolulu")):
         page = login_of(player, time_zone=zone).get(match.get_absolute_url()).content.decode()
         assert '<time datetime="2026-03-01">1 Mar 2026</time>' in page
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_a_part_of_the_sheet_says_what_the_sheet_says_of_that_player(name: str, client: Client) -> None:
+    slug, result = RESULTS[name]
+    *_, match = played(slug, result, result)
+    whole = text_of(client.get(match.get_absolute_url()))
+    for seat in match.participants.all():
+        part = text_of(client.get(f"/matches/{match.pk}/seats/{seat.seat}/"))
+        told, links = part.split(" Go to the match")
+        assert told in whole and told.count("Change, shown as") == 1 and links == " The rules in words"
+
+
+def test_a_part_of_the_sheet_that_no_longer_gives_the_change_says_so(client: Client) -> None:
+    [match] = played("fibs", Result(scores=(1.0, 0.0), length=5))
+    Pool.objects.filter(pk=match.pool_id).update(parameters={"factor": 8})
+    text = text_of(client.get(f"/matches/{match.pk}/seats/1/"))
+    assert "The rules of this pool have changed since" in text and "shown as" not in text and "+22.36" in text
+
+
+def test_a_part_of_the_sheet_takes_as_many_queries_as_the_sheet(client: Client) -> None:
+    [four] = played("freewhist", Result(places=(1, 2, 3, 4), deals=8))
+    assert queries_of(client, f"/matches/{four.pk}/seats/4/") == queries_of(client, four.get_absolute_url()) == 6
+
+
+@pytest.mark.parametrize("rest", ["0", "3", str(2**63), "9" * 40, "-1", "x"])
+def test_what_is_no_seat_is_not_found(rest: str, client: Client) -> None:
+    [match] = played("fibs", Result(scores=(1.0, 0.0), length=5))
+    assert client.get(f"/matches/{match.pk}/seats/{rest}/").status_code == 404
+    assert client.get(f"/matches/{2**63}/seats/1/").status_code == 404
+    assert client.post(f"/matches/{match.pk}/seats/1/").status_code == 405

@@ -80,7 +80,9 @@ def test_who_sees_a_stake(who: str, hidden: tuple[Pool, list[Player], Match]) ->
     # The factor would tell it: log10(18.31) = 1.262688.
     assert ("1.262688" in page) == sees_match
     assert page.count("Change, shown as") == 2
-    for player in players[:2]:
+    for seat, player in enumerate(players[:2], start=1):
+        part = text_of(client.get(f"/matches/{match.pk}/seats/{seat}/"))
+        assert ("17.31" in part) == ("1.262688" in part) == sees_match
         assert ("17.31" in text_of(client.get(f"/players/{player.slug}/crowns-cup/"))) == sees_match
     assert ("17.31" in text_of(client.get("/lobby/crowns-cup/"))) == sees_tables
 

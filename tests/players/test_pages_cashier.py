@@ -17,6 +17,7 @@ from matches.completion import Entry, complete_matches
 from matches.models import Match
 from players import ledger
 from players.models import Player, Pool, Rating
+from players.pages.window import Window
 from players.services import create_player
 from players.systems.base import Result
 from tests.building import complete, people, pool_of, won
@@ -419,6 +420,32 @@ def test_no_comma_gets_into_the_picture(client: Client) -> None:
     for value in re.findall(r' (?:x|y|cx|cy|x1|x2|y1|y2|r|dy)="([^"]+)"', plot):
         assert re.fullmatch(r"-?\d+(\.\d+)?%?", value), value
     assert re.search(r"<small>,\d\d</small>", page)
+
+
+# --- Tabs, and changes that open ---
+
+
+def test_the_tab_that_is_shown_stands_in_front(client: Client) -> None:
+    [vera] = people(1)
+    for own, reader in ((True, login_of(vera)), (False, client)):
+        for tab in Window(vera, own=own).tabs("", None):
+            page = reader.get(tab.address).content.decode()
+            tabs = page[page.index('class="tabs"') :].split("</nav>")[0]
+            assert re.findall(r'aria-current="page">(.*?)</a>', tabs) == [tab.word]
+
+
+def test_every_list_opens_its_changes_into_the_sum(client: Client) -> None:
+    pool, (vera, didrik) = pool_of("fibs"), people(2)
+    [match] = play(pool, won(didrik, vera, ago(hours=1), length=5))
+    for address in ("fibs/", "matches/", "vs/player-2/", "fibs/history/"):
+        page = client.get(f"/players/player-1/{address}").content.decode()
+        [(link, part, label, change)] = re.findall(
+            r'<a class="opening" href="(.*?)" data-slip="(.*?)" aria-label="(.*?)">(.*?)</a>', page
+        )
+        assert (link, part) == (f"/matches/{match.pk}/#seat-2", f"/matches/{match.pk}/seats/2/")
+        assert (change, label) == ("−22.36", "−22.36: the calculation")
+    assert change in text_of(client.get(part))
+    assert 'id="seat-2"' in client.get(link).content.decode()
 
 
 # --- Queries ---
