@@ -1,4 +1,4 @@
-"""The change feed: everything that moves ratings, in the order in which it became known."""
+"""The change feed: everything that moves ratings or changes an open table, in the order in which it became known."""
 
 from __future__ import annotations
 
@@ -42,8 +42,9 @@ class Feed(ApiView):
 
     @readable(
         "What happened since",
-        "Matches completed, ratings revised, standings moved, each with its position. Ask again with `after` set to `next`: no "
-        f"event is ever skipped, also none that was on its way meanwhile. Events are kept for {events.KEPT.days} days.",
+        "Matches completed, ratings revised, standings moved, open tables that were opened, filled, left or closed, each with "
+        f"its position. Ask again with `after` set to `next`: no event is ever skipped, also none that was on its way meanwhile. "
+        f"Events are kept for {events.KEPT.days} days.",
         shapes.Feed,
         params=FEED,
         tag="feed",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rest_framework import serializers as s
 
-from matches.models import Event, Match, Revision
+from matches.models import Event, Match, Revision, Table
 from players.api.shapes import End, Number, PlayerName
 from players.systems.base import Unit
 
@@ -155,6 +155,15 @@ class ToldRating(s.Serializer):
     after = s.FloatField()
 
 
+class ToldTable(s.Serializer):
+    id = s.IntegerField()
+    external_id = s.CharField(allow_null=True, help_text="Your own id of it; null for what is not from your source.")
+    status = s.ChoiceField([str(status) for status in Table.Status])
+    closed_because = s.CharField(allow_null=True, help_text="The code of the reason why it is closed.")
+    match = s.IntegerField(allow_null=True, help_text="The match that has started: with the last seat.")
+    players = ToldPlayer(many=True, help_text="Who sits there, or plays the match, by seat.")
+
+
 class ToldEvent(s.Serializer):
     position = s.IntegerField(help_text="Its place in the feed: rises, and may leave numbers out.")
     type = s.ChoiceField([str(kind) for kind in Event.Kind])
@@ -164,6 +173,7 @@ class ToldEvent(s.Serializer):
     revision = ToldRevision(allow_null=True, help_text="rating.revised: by what; null where a match was entered a little late.")
     ratings = ToldRating(many=True, allow_null=True, help_text="rating.revised: whose rating is another now.")
     standings = ToldRating(many=True, allow_null=True, help_text="standing.changed: whose standing time has moved.")
+    table = ToldTable(allow_null=True, help_text="table.changed: an open table, as that change left it.")
 
 
 class Feed(s.Serializer):

@@ -29,6 +29,7 @@ from matches.inbox.telling import tell
 from matches.lobby.admission import strengths_of, why_not
 from matches.lobby.row import lobby_of, touch
 from matches.models import Match, PairingRequest, Participant, Table, TableSeat, terms_of
+from matches.push import events
 from players.locks import hold_players, require_transaction
 from players.models import Player, Pool
 from players.systems.base import Kind, Refused, Result
@@ -159,6 +160,7 @@ def _open(pool: Pool, host: Player, terms: Result, kind: Kind, now: datetime | N
     with refusing_a_second():
         table = Table.objects.create(pool=pool, host=host, kind=kind.value, opened_at=now, changed_at=now, **agreed, **fields)
         _seat(table, host, 1, now).save()
+    events.table_changed(table, [host.pk], now)
     asked = _asked(table)
     if asked:
         details = {"table": table.pk, "kind": table.kind}
@@ -249,7 +251,7 @@ def take_seat(table_id: int, player: Player, *, token: str = "", now: datetime |
         number = next(number for number in range(1, len(seats) + 2) if number not in taken)
         seats.append(_seat(table, player, number, now))
         if len(seats) < table.pool.rating_system.seats:
-            _sit(table, seats[-1], now)
+            _sit(table, seats, now)
         else:
             _start(table, seats, locked.values(), now)
     return table
@@ -300,15 +302,21 @@ def _check_may_join(table: Table, player: Player) -> None:
         raise ValidationError(reason, code="not_admitted")
 
 
-def _sit(table: Table, seat: TableSeat, now: datetime) -> None:
-    """Keep a seat at a table that waits for more."""
+def _sit(table: Table, seats: Sequence[TableSeat], now: datetime) -> None:
+    """Keep the last of the seats at a table that waits for more."""
+    seat = seats[-1]
     if seat.lobby_id and TableSeat.objects.filter(lobby=seat.lobby_id, player=seat.player_id).exists():
         raise already("seat_once_per_lobby")
     with refusing_a_second():
         seat.save()
     table.changed_at = now
     table.save(update_fields=["changed_at"])
+    events.table_changed(table, _by_seat(seats), now)
     _touch(table)
+
+
+def _by_seat(seats: Sequence[TableSeat]) -> list[int]:
+    return [seat.player_id for seat in sorted(seats, key=lambda seat: seat.number)]
 
 
 def _start(table: Table, seats: Sequence[TableSeat], others: Collection[Table], now: datetime) -> None:
@@ -318,6 +326,7 @@ def _start(table: Table, seats: Sequence[TableSeat], others: Collection[Table], 
     table.match = start_match(table.pool, table.terms, players, table.kind)
     table.status, table.changed_at = Status.STARTED, now
     table.save(update_fields=["match", "status", "changed_at"])
+    events.table_changed(table, _by_seat(seats), now)
     table.seats.all().delete()
     touch(changed | {table.pool_id})
 
@@ -408,6 +417,7 @@ def _unseat(table: Table, player_ids: Collection[int], now: datetime, because: s
         table.host_id = left[0].player_id
     table.changed_at = now
     table.save(update_fields=["host", "changed_at"])
+    events.table_changed(table, _by_seat(left), now)
     return True
 
 
@@ -415,6 +425,7 @@ def _close(table: Table, because: str, now: datetime) -> None:
     table.seats.all().delete()
     table.status, table.closed_because, table.changed_at = Status.CLOSED, because, now
     table.save(update_fields=["status", "closed_because", "changed_at"])
+    events.table_changed(table, [], now)
 
 
 # --- What closes by itself ---

@@ -8,11 +8,12 @@ from datetime import datetime, timedelta
 from django.db import transaction
 from django.db.models import Max, QuerySet
 
-from matches.models import Match
+from matches.models import Match, Table
 from matches.push.models import Delivery, Event, Webhook
 from players import rows
 from players.locks import require_transaction, try_feed
 from players.models import Pool
+from players.systems.base import Kind
 
 PIECE = 500
 """Ratings that one event tells of at most: more make several events."""
@@ -40,6 +41,23 @@ def revised(pool: Pool, moved: Sequence[Moved], now: datetime, revision_id: int 
 def standings(pool: Pool, moved: Sequence[Moved], now: datetime) -> None:
     """Tell of standings that time has moved."""
     _tell(Event.Kind.STANDING, pool, moved, now, None)
+
+
+def table_changed(table: Table, player_ids: Sequence[int], now: datetime) -> None:
+    """Tell who sits at an open table by now, by seat, and what has become of it. Others are private, and not told of."""
+    require_transaction()
+    if table.kind != Kind.TABLE:
+        return
+    said = {
+        "id": table.pk,
+        "source": table.source,
+        "external_id": table.external_id,
+        "status": str(table.status),
+        "closed_because": str(table.closed_because),
+        "match": table.match_id,
+        "players": list(player_ids),
+    }
+    Event.objects.create(kind=Event.Kind.TABLE, pool_id=table.pool_id, table=said, made_at=now)
 
 
 def _tell(kind: Event.Kind, pool: Pool, moved: Sequence[Moved], now: datetime, revision_id: int | None) -> None:

@@ -18,17 +18,18 @@ def new_secret() -> str:
 
 
 class Event(models.Model):
-    """Something that moved ratings, written in the transaction that moved them.
+    """Something that moved ratings, or changed an open table, written in the transaction that did.
 
     `position` is its place in the feed. The sweep gives it after the commit, so that nobody who has read up to a position ever
     misses an event that commits late. `ratings` are [player id, before, after] (points): of a revision the ratings, else the
-    standings.
+    standings. `table` is an open table as the change left it; its row is kept for a shorter time than the event.
     """
 
     class Kind(models.TextChoices):
         RATED = "match.rated", _("match completed")
         REVISED = "rating.revised", _("ratings revised")
         STANDING = "standing.changed", _("standings changed")
+        TABLE = "table.changed", _("table changed")
 
     kind = models.CharField(_("event"), max_length=20, choices=Kind.choices)
     pool = models.ForeignKey("players.Pool", on_delete=models.PROTECT, related_name="+", db_index=False, verbose_name=_("pool"))
@@ -39,6 +40,7 @@ class Event(models.Model):
         "matches.Revision", on_delete=models.PROTECT, null=True, related_name="+", db_index=False, verbose_name=_("revision")
     )
     ratings = models.JSONField(_("ratings"), null=True)
+    table = models.JSONField(_("table"), null=True)
     made_at = models.DateTimeField(_("time"), default=timezone.now)
     position = models.PositiveBigIntegerField(_("position in the feed"), null=True, unique=True)
 
@@ -47,8 +49,9 @@ class Event(models.Model):
         verbose_name_plural = _("events")
         constraints = [
             models.CheckConstraint(
-                condition=Q(kind="match.rated", match__isnull=False, ratings=None)
-                | ~Q(kind="match.rated") & Q(match=None, ratings__isnull=False),
+                condition=Q(kind="match.rated", match__isnull=False, ratings__isnull=True, table__isnull=True)
+                | Q(kind="table.changed", match=None, ratings__isnull=True, table__isnull=False)
+                | Q(kind__in=("rating.revised", "standing.changed"), match=None, ratings__isnull=False, table__isnull=True),
                 name="event_tells_of_something",
             ),
         ]

@@ -20,12 +20,16 @@ def payloads(events: Sequence[Event], source: str | None) -> list[dict[str, Any]
     players.
 
     Of a match: who played, and what it did to them as it was first published; its id at its source is told to the `source`
-    alone. Of a revision: it, and whose rating is another now than before. Of standings: whose is another, and the same.
+    alone. Of a revision: it, and whose rating is another now than before. Of standings: whose is another, and the same. Of a
+    table: who sat there by then and what had become of it, with its id as that of a match.
     """
     matches = _matches([event.match_id for event in events if event.match_id], source)
     revisions = _revisions({event.revision_id for event in events if event.revision_id})
-    moved = sorted({player_id for event in events for player_id, *_ in event.ratings or ()})
-    names = {pk: name for chunk in chunks(moved) for pk, name in Player.objects.filter(pk__in=chunk).values_list("pk", "name")}
+    moved = {player_id for event in events for player_id, *_ in event.ratings or ()}
+    seated = {player_id for event in events for player_id in (event.table or {}).get("players", ())}
+    names: dict[int, str] = {}
+    for chunk in chunks(sorted(moved | seated)):
+        names.update(Player.objects.filter(pk__in=chunk).values_list("pk", "name"))
     return [
         {
             "position": event.position,
@@ -36,6 +40,7 @@ def payloads(events: Sequence[Event], source: str | None) -> list[dict[str, Any]
             "revision": revisions.get(event.revision_id),
             "ratings": _ratings(event, names) if event.kind == Event.Kind.REVISED else None,
             "standings": _ratings(event, names) if event.kind == Event.Kind.STANDING else None,
+            "table": None if event.table is None else _table(event.table, names, source),
         }
         for event in events
     ]
@@ -46,6 +51,18 @@ def _ratings(event: Event, names: dict[int, str]) -> list[dict[str, Any]]:
         {"player": {"id": player_id, "name": names.get(player_id, "")}, "before": before, "after": after}
         for player_id, before, after in event.ratings or ()
     ]
+
+
+def _table(said: dict[str, Any], names: dict[int, str], source: str | None) -> dict[str, Any]:
+    own = bool(said["external_id"]) and said["source"] == source
+    return {
+        "id": said["id"],
+        "external_id": said["external_id"] if own else None,
+        "status": said["status"],
+        "closed_because": said["closed_because"] or None,
+        "match": said["match"],
+        "players": [{"id": player_id, "name": names.get(player_id, "")} for player_id in said["players"]],
+    }
 
 
 def _matches(ids: Sequence[int], source: str | None) -> dict[int | None, dict[str, Any]]:

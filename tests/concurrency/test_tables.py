@@ -11,7 +11,7 @@ from django.core.exceptions import ValidationError
 from matches.lobby import matchmaking, tables
 from matches.lobby.matchmaking import give_up, pair, seek
 from matches.lobby.tables import invite, leave_table, offer_rematch, open_table, take_seat
-from matches.models import Match, PairingRequest, Participant, Table, TableSeat
+from matches.models import Event, Match, PairingRequest, Participant, Table, TableSeat
 from players.systems.base import Result
 from tests.building import NOW, complete, people, pool_of, won
 from tests.concurrency.running import at_once
@@ -64,6 +64,8 @@ def test_the_same_click_ten_times_at_once() -> None:
     answers = at_once([lambda: take_seat(table.pk, didrik) for _ in range(10)])
     assert [answer for answer in answers if answer != table] == []
     assert TableSeat.objects.filter(table=table).count() == 2
+    told = [event.table["players"] for event in Event.objects.order_by("pk")]
+    assert told == [[vera.pk], [vera.pk, didrik.pk]]
     links = at_once([lambda: invite(pool_of("fibs"), vera, FIVE) for _ in range(5)])
     assert sum(isinstance(answer, Table) for answer in links) == 1
     assert {answer.code for answer in links if isinstance(answer, Exception)} == {"already"}  # type: ignore[attr-defined]

@@ -102,6 +102,20 @@ def test_a_player_of_the_site_sits_down_too() -> None:
     assert api.post("matches/", sent, 201)["counted"]
 
 
+def test_the_feed_tells_that_somebody_has_sat_down() -> None:
+    api, [player] = lobby_server(), people(1)
+    table = opened(api)
+    after = api.get("feed/")["next"]
+    login_of(player).post(f"/tables/{table['id']}/seat/", {})
+    [event] = api.get(f"feed/?after={after}")["events"]
+    assert (event["type"], event["pool"], event["match"], event["ratings"]) == ("table.changed", "fibs", None, None)
+    assert (event["table"]["id"], event["table"]["external_id"], event["table"]["status"]) == (table["id"], "table-1", "started")
+    assert [one["id"] for one in event["table"]["players"]] == [table["host"]["id"], player.pk]
+    assert event["table"]["match"] == Match.objects.get().pk
+    for reader in (Asker(), lobby_server(source="another")):
+        assert reader.get(f"feed/?after={after}")["events"][0]["table"] == {**event["table"], "external_id": None}
+
+
 # --- The same again, and what is not the same ---
 
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
 from matches.completion import complete_match, complete_matches
 from matches.corrections import Correction, correct
 from matches.entries import BatchRefused
-from matches.models import Delivery, Event, Webhook
+from matches.lobby import tables
+from matches.models import Delivery, Event, Table, Webhook
 from matches.push import events
 from matches.push.payload import payloads
 from players import ledger
 from players.models import RatingChange, Tier
+from players.systems.base import Result
 from tests.building import NOW, at, complete, people, pool_of, won
 
 pytestmark = pytest.mark.django_db
@@ -155,3 +157,94 @@ def test_a_match_that_is_a_little_late_tells_of_the_others_without_a_revision() 
     event = Event.objects.get(kind="rating.revised")
     assert event.revision is None
     assert three.pk in {player_id for player_id, *_ in event.ratings}
+
+
+# --- Tables ---
+
+
+def told_of_tables() -> list[tuple[int, str, list[int], str]]:
+    found = [event.table for event in Event.objects.filter(kind="table.changed").order_by("pk")]
+    return [(said["id"], said["status"], said["players"], said["closed_because"]) for said in found]
+
+
+def test_each_change_of_an_open_table_is_told_once_as_it_was_then() -> None:
+    pool, players = pool_of("freewhist"), people(4)
+    one, two, three, four = (player.pk for player in players)
+    table = tables.open_table(pool, players[0], Result(deals=16), source="server", external_id="t1").pk
+    for player in (players[1], players[1], players[2]):
+        tables.take_seat(table, player)
+    for player in (players[0], players[0]):
+        tables.leave_table(table, player)
+    tables.take_seat(table, players[3])
+    assert told_of_tables() == [
+        (table, "waiting", [one], ""),
+        (table, "waiting", [one, two], ""),
+        (table, "waiting", [one, two, three], ""),
+        (table, "waiting", [two, three], ""),
+        (table, "waiting", [four, two, three], ""),
+    ]
+    match = tables.take_seat(table, players[0]).match
+    events.put_in_order()
+    told = payloads(list(events.after(0, 20)), "server")[-1]
+    assert match is not None and told["table"] == {
+        "id": table,
+        "external_id": "t1",
+        "status": "started",
+        "closed_because": None,
+        "match": match.pk,
+        "players": [{"id": player.pk, "name": player.name} for player in (players[3], players[1], players[2], players[0])],
+    }
+    assert payloads(list(events.after(5, 1)), "another")[0]["table"]["external_id"] is None
+
+
+def test_a_start_tells_of_the_tables_that_its_players_leave() -> None:
+    pool, other, (one, two) = pool_of("fibs"), pool_of("tics"), people(2)
+    here, there = tables.open_table(pool, one, Result(length=5)).pk, tables.open_table(other, two, Result()).pk
+    tables.take_seat(here, two)
+    assert told_of_tables()[2:] == [(there, "closed", [], "playing"), (here, "started", [one.pk, two.pk], "")]
+    assert list(Event.objects.order_by("pk").values_list("pool__slug", flat=True)) == ["fibs", "tics", "tics", "fibs"]
+
+
+def test_a_table_that_closes_is_told_and_the_event_outlives_it() -> None:
+    pool, (one,) = pool_of("fibs"), people(1)
+    table = tables.open_table(pool, one, Result(length=5), now=NOW)
+    tables.close_stale(NOW + timedelta(days=1))
+    tables.close_stale(NOW + timedelta(days=60))
+    assert not Table.objects.exists()
+    assert told_of_tables() == [(table.pk, "waiting", [one.pk], ""), (table.pk, "closed", [], "stale")]
+
+
+def test_what_is_for_certain_players_is_not_told() -> None:
+    pool, (one, two) = pool_of("fibs"), people(2)
+    tables.decline(tables.challenge(pool, one, two, Result(length=5)).pk, two)
+    tables.take_seat(tables.challenge(pool, one, two, Result(length=5)).pk, two)
+    tables.leave_table(tables.invite(pool, one, Result(length=5)).pk, one)
+    [match] = complete(pool, won(one, two, at(0)))
+    tables.take_seat(tables.offer_rematch(match, one).pk, two)
+    assert told_of_tables() == [] and Event.objects.get().kind == "match.rated"
+
+
+def test_what_is_refused_at_a_table_is_not_told() -> None:
+    pool, (one, two) = pool_of("fibs"), people(2)
+    table = tables.open_table(pool, one, Result(length=5), min_experience=10)
+    with pytest.raises(Exception, match="experience"):
+        tables.take_seat(table.pk, two)
+    with pytest.raises(Exception, match="seat"):
+        tables.open_table(pool, one, Result(length=5))
+    assert told_of_tables() == [(table.pk, "waiting", [one.pk], "")]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"kind": "match.rated"},
+        {"kind": "table.changed"},
+        {"kind": "table.changed", "table": {}, "ratings": []},
+        {"kind": "rating.revised", "table": {}},
+        {"kind": "rating.revised", "table": {}, "ratings": []},
+        {"kind": "something", "ratings": []},
+    ],
+)
+def test_an_event_tells_of_just_what_its_kind_says(fields: dict[str, object]) -> None:
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Event.objects.create(pool=pool_of("fibs"), **fields)

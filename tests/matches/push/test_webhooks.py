@@ -21,8 +21,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from matches import tasks
+from matches.lobby import tables
 from matches.models import Delivery, Webhook
 from matches.push import addresses, events, webhooks
+from players.systems.base import Result
 from tests.building import at, complete, people, pool_of, won
 
 pytestmark = pytest.mark.django_db
@@ -270,3 +272,18 @@ def test_the_admin_sends_a_delivery_again(admin_client: Client, receiver: Receiv
     action = {"action": "send_again", "_selected_action": [delivery.pk]}
     assert admin_client.post(reverse("admin:matches_delivery_changelist"), action).status_code == 302
     assert webhooks.send_waiting(webhook.pk) == 1 and len(receiver.got) == 2
+
+
+def test_a_server_is_told_of_its_tables(receiver: Receiver) -> None:
+    webhook = Webhook.objects.create(name="server", url=receiver.url, kinds=["table.changed"], source="server")
+    one, two = people(2)
+    table = tables.open_table(pool_of("fibs"), one, Result(length=5), source="server", external_id="t1")
+    complete(pool_of("fibs"), won(one, two, at(0)))
+    tables.take_seat(table.pk, two)
+    events.put_in_order()
+    assert webhooks.send_waiting(webhook.pk) == 2
+    said = [json.loads(body)["table"] for _, body in receiver.got]
+    assert [(one["external_id"], one["status"], len(one["players"])) for one in said] == [
+        ("t1", "waiting", 1),
+        ("t1", "started", 2),
+    ]
