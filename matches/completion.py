@@ -24,7 +24,7 @@ from matches.replay import Overtaken, Progress
 from matches.revising import Made
 from matches.signals import match_completed
 from matches.storing import lock_open
-from players.locks import hold_players, hold_pool, require_transaction
+from players.locks import hold_players, hold_pool_and_ask, require_transaction
 from players.models import Player, Pool
 from players.services import present_players
 from players.systems.base import Result
@@ -185,8 +185,8 @@ def _lost_race(error: Exception) -> bool:
 @transaction.atomic
 def _complete(pool: Pool, entries: Sequence[Entry], *, exclusive: bool, now: datetime, made: Made | None = None) -> list[Match]:
     opened = lock_open(entries)
-    pool = hold_pool(pool.pk, exclusive=exclusive)
-    batch = storing.prepare(pool, entries, opened, now=now)
+    pool, answers = hold_pool_and_ask(pool.pk, *storing.questions(pool, entries), exclusive=exclusive)
+    batch = storing.prepare(pool, entries, opened, answers, now=now)
     if batch.prepared:
         storing.store(pool, batch.prepared, now)
         matches = batch.matches

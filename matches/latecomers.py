@@ -78,7 +78,8 @@ class Latecomers(Change):
         """Raises BatchRefused, Conflict, Stored."""
         entries = storing.present_entries(self.entries)
         opened = Match.objects.in_bulk([entry.match.pk for entry in entries if entry.match is not None])
-        self.batch = batch = storing.prepare(pool, entries, opened, now=now, ids=self.ids, hold=False)
+        answers = rows.run(*storing.questions(pool, entries, hold=False, take_ids=False))
+        self.batch = batch = storing.prepare(pool, entries, opened, answers, now=now, ids=self.ids)
         if not batch.prepared:
             raise Stored
         counted = [item for item in batch.prepared if played(item.match, item.seats) is not None]

@@ -69,9 +69,7 @@ def rate_matches(
         except Refused as refused:
             named = refused.values.get("match")
             raise MatchRefused(next((each for each in counted if each.pk == named), match), refused) from refused
-    for player_id, state in states.items():
-        ledger.settle(ratings[player_id], state)
-    ledger.write(pool, ratings, lines, now)
+    ledger.write(pool, ratings, states, lines, now)
 
 
 def _rate_late(matches: Sequence[Match], pool: Pool, now: datetime) -> None:

@@ -388,7 +388,7 @@ def _settled(pool: Pool, answer: Recalculation, ratings: Mapping[int, Rating], n
         state, before = answer.states[player_id], rating.value
         if answer.since is not None:
             state.matches = rating.matches + answer.more[player_id]
-        moves = ledger.settle(rating, state)
+        moves = bool(ledger.settle(rating, state))
         if moves:
             ledger.settle_standing(rating, pool, now)
         settled[player_id] = Settled(rating, before, moves)

@@ -3,10 +3,11 @@ while the pool is held, and for `matches.latecomers`, which first looks without 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from operator import attrgetter
+from typing import Any
 
 from django.db import connection
 
@@ -65,18 +66,19 @@ def prepare(
     pool: Pool,
     entries: Sequence[Entry],
     opened: Mapping[int, Match],
+    answers: Sequence[Sequence[tuple[Any, ...]]],
     *,
     now: datetime,
-    ids: Sequence[int] | None = None,
-    hold: bool = True,
+    ids: Iterable[int] = (),
 ) -> Batch:
-    """Make matches of the entries, in memory. `opened` are the open matches that they complete, by id.
+    """Make matches of the entries, in memory. `opened` are the open matches that they complete, by id; `answers` those to the
+    `questions`.
 
-    `ids` are for the matches to be made, in the order of the entries that name no open match; without them they are taken here.
-    With `hold` the players are held until the transaction ends. Raises BatchRefused, Conflict, Merged.
+    `ids` are for the matches to be made, in the order of the entries that name no open match, where none were taken with the
+    questions. Raises BatchRefused, Conflict, Merged.
     """
-    stored, openings, taken, bands = _look_up(pool, entries, hold=hold, take_ids=ids is None)
-    new_ids = taken if ids is None else iter(ids)
+    stored, openings, taken, bands = _look_up(entries, answers)
+    new_ids = iter((*taken, *ids))
     batch = Batch(bands=bands)
     for index, entry in enumerate(entries):
         identity = (entry.source, entry.external_id) if entry.external_id else entry.entry_token
@@ -113,28 +115,38 @@ def lock_open(entries: Sequence[Entry]) -> dict[int, Match]:
     return {match.pk: match for match in rows}
 
 
-def _look_up(
-    pool: Pool, entries: Sequence[Entry], *, hold: bool, take_ids: bool
-) -> tuple[dict[object, Seated], dict[int, date], Iterator[int], list[RakeBand]]:
-    """Matches that are stored already, by (source, id) or by entry token; the openings of the players; ids for new matches; the
-    bands of the rake, where some entry is for real money.
+def questions(pool: Pool, entries: Sequence[Entry], *, hold: bool = True, take_ids: bool = True) -> list[rows.Statement]:
+    """What `prepare` must know of the database. With `hold` the players are held until the transaction ends; with `take_ids` ids
+    are taken for the matches to be made."""
+    new = sum(entry.match is None for entry in entries)
+    return [
+        holding_players({player.pk for entry in entries for player in entry.players}, hold=hold),
+        rows.new_ids(Match, new) if take_ids else ("SELECT 1 WHERE 1 = 0", []),
+        opened_statement(pool, entries),
+        *([rake.bands_statement(pool.pk)] if _may_cost(entries) else []),
+        *(_sent_before(source, external_ids) for source, external_ids in _ids_by_source(entries).items()),
+    ]
 
-    With `hold` the players are held. Raises Merged.
-    """
+
+def _may_cost(entries: Sequence[Entry]) -> bool:
+    return any(entry.result.real_money for entry in entries)
+
+
+def _ids_by_source(entries: Sequence[Entry]) -> dict[str, list[str]]:
     by_source: dict[str, list[str]] = {}
     for entry in entries:
         if entry.external_id:
             by_source.setdefault(entry.source, []).append(entry.external_id)
-    new = sum(entry.match is None for entry in entries) if take_ids else 0
-    costing = [rake.bands_statement(pool.pk)] if any(entry.result.real_money for entry in entries) else []
-    held, ids, opened, *more = rows.run(
-        holding_players({player.pk for entry in entries for player in entry.players}, hold=hold),
-        rows.new_ids(Match, new) if take_ids else ("SELECT 1 WHERE 1 = 0", []),
-        opened_statement(pool, entries),
-        *costing,
-        *(_sent_before(source, external_ids) for source, external_ids in by_source.items()),
-    )
-    bands, sent = (rows.read(RakeBand, more[0]), more[1:]) if costing else ([], more)
+    return by_source
+
+
+def _look_up(
+    entries: Sequence[Entry], answers: Sequence[Sequence[tuple[Any, ...]]]
+) -> tuple[dict[object, Seated], dict[int, date], list[int], list[RakeBand]]:
+    """Matches that are stored already, by (source, id) or by entry token; the openings of the players; ids for new matches; the
+    bands of the rake, where some entry is for real money. Raises Merged."""
+    held, ids, opened, *more = answers
+    bands, sent = (rows.read(RakeBand, more[0]), more[1:]) if _may_cost(entries) else ([], more)
     if any(merged_into is not None for _, merged_into in held):
         raise Merged
     found: dict[object, Seated] = {}
@@ -145,7 +157,7 @@ def _look_up(
     tokens = [entry.entry_token for entry in entries if entry.entry_token is not None]
     for match in matches.filter(entry_token__in=tokens) if tokens else ():
         found[match.entry_token] = Seated(match, list(match.participants.all()))
-    return found, dict(opened), (match_id for (match_id,) in ids), bands
+    return found, dict(opened), [match_id for (match_id,) in ids], bands
 
 
 def _sent_before(source: str, external_ids: Sequence[str]) -> rows.Statement:

@@ -78,8 +78,8 @@ def last_key(rating: Rating) -> MatchKey | None:
     return MatchKey(rating.last_ended_at, rating.last_timed, rating.last_sequence, rating.last_match_id)
 
 
-def settle(rating: Rating, now_at: Running) -> bool:
-    """Put what matches have made of a rating into its row, in memory; whether that moved it."""
+def settle(rating: Rating, now_at: Running) -> list[str]:
+    """Put what matches have made of a rating into its row, in memory; the fields that moved."""
     before = [getattr(rating, name) for name in STATE_FIELDS]
     rating.value, rating.experience, rating.matches = now_at.value, now_at.experience, now_at.matches
     rating.peak, rating.peak_match_id = now_at.peak, now_at.peak_match_id
@@ -87,7 +87,7 @@ def settle(rating: Rating, now_at: Running) -> bool:
     rating.last_ended_at, rating.last_timed, rating.last_sequence, rating.last_match_id = last
     if now_at.opening is not None and not rating.brought:
         rating.opening = now_at.opening
-    return before != [getattr(rating, name) for name in STATE_FIELDS]
+    return [name for name, was in zip(STATE_FIELDS, before, strict=True) if getattr(rating, name) != was]
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,13 +193,17 @@ def chunks(items: Sequence[T]) -> Iterator[Sequence[T]]:
         yield items[start : start + BATCH]
 
 
-def write(pool: Pool, ratings: Mapping[int, Rating], new: Collection[Line], now: datetime) -> None:
-    """Store locked ratings (by player id) with their standings as of `now`, and new lines of the history."""
+def write(pool: Pool, ratings: Mapping[int, Rating], states: Mapping[int, Running], new: Collection[Line], now: datetime) -> None:
+    """Store where locked ratings (by player id) are after the new lines of the history, with their standings as of `now`."""
     require_transaction()
-    for rating in ratings.values():
+    moved: set[str] = set()
+    for player_id, rating in ratings.items():
+        moved.update(settle(rating, states[player_id]))
         settle_standing(rating, pool, now)
     rating_ids = {player_id: rating.pk for player_id, rating in ratings.items()}
-    _store(ratings.values(), (*STATE_FIELDS, *STANDING_FIELDS), _added(rating_ids, new))
+    # What moves in none of them stays: with fewer values all of it takes one round trip.
+    fields = (*(name for name in STATE_FIELDS if name in moved), *STANDING_FIELDS)
+    _store(ratings.values(), fields, _added(rating_ids, new))
 
 
 def overwrite(ratings: Collection[Rating]) -> None:

@@ -12,6 +12,7 @@ Whoever seats players holds them, together with others who do; a merge holds the
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Any
 
 from django.db import OperationalError, connection
 from django.db.transaction import TransactionManagementError
@@ -45,19 +46,25 @@ def hold_pool(pool_id: int, *, exclusive: bool) -> Pool:
 
     Raises Pool.DoesNotExist.
     """
+    return hold_pool_and_ask(pool_id, exclusive=exclusive)[0]
+
+
+def hold_pool_and_ask(pool_id: int, *questions: rows.Statement, exclusive: bool) -> tuple[Pool, list[list[tuple[Any, ...]]]]:
+    """The same, and the rows of each of the statements, which are run while the pool is held, in the same round trip."""
     require_transaction()
     if exclusive:
         hold_history(pool_id)
     # A statement after the lock, so that it sees what the holder before has committed.
     held = _advisory("pg_advisory_xact_lock" if exclusive else "pg_advisory_xact_lock_shared", POOL_LOCKS, pool_id)
     eras = "EXISTS (SELECT 1 FROM players_era WHERE pool_id = players_pool.id)"
-    *_, found = rows.run(*held, (f"SELECT {rows.columns(Pool)}, {eras} FROM players_pool WHERE id = %s", [pool_id]))
+    present = (f"SELECT {rows.columns(Pool)}, {eras} FROM players_pool WHERE id = %s", [pool_id])
+    found, *answers = rows.run(*held, present, *questions)[len(held) :]
     if not found:
         raise Pool.DoesNotExist
     [(*values, has_eras)] = found
     pool = rows.read(Pool, [values])[0]
     pool.has_eras = bool(has_eras)
-    return pool
+    return pool, answers
 
 
 def try_feed() -> bool:

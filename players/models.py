@@ -222,7 +222,7 @@ class Pool(models.Model):
     @cached_property
     def rating_system(self) -> RatingSystem:
         """The pool's system with the pool's present parameters. Raises UnknownSystem, BadParameter."""
-        return systems.get(self.system).from_json(self.parameters)
+        return systems.of(self.system, self.parameters)
 
     @cached_property
     def rules(self) -> Rules:

@@ -43,8 +43,7 @@ class Rules:
                 later = era.parameters
         self.past = tuple(reversed(kept))
         self._untils = [era.until for era in self.past]
-        known = systems.get(system)
-        self._systems = [known.from_json(parameters) for parameters in (*(era.parameters for era in self.past), present)]
+        self._systems = [systems.of(system, parameters) for parameters in (*(era.parameters for era in self.past), present)]
 
     def at(self, instant: datetime | None) -> RatingSystem:
         """The system with the parameters that rate a match which ended at the instant; None: the present ones."""

@@ -239,7 +239,8 @@ class LateRows(Change):
 
     def _store(self, pool: Pool, entries: Sequence[Entry], ids: Sequence[int]) -> None:
         try:
-            batch = storing.prepare(pool, entries, {}, now=self.now, ids=ids)
+            answers = rows.run(*storing.questions(pool, entries, take_ids=False))
+            batch = storing.prepare(pool, entries, {}, answers, now=self.now, ids=ids)
         except (storing.Merged, Conflict, BatchRefused):
             raise Overtaken from None
         if len(batch.prepared) < len(entries):
