@@ -125,8 +125,10 @@ def opened_statement(pool: Pool, entries: Iterable[Entry]) -> rows.Statement:
 
 
 def differences(match: Match, seats: Sequence[Participant], pool: Pool, entry: Entry) -> list[str]:
-    """The names of the fields in which a match with its participants and an entry differ."""
+    """The names of the fields in which a match with its participants and an entry differ; `match` where that ends another."""
     names = differing_terms(match, seats, pool, entry.players, normal(entry.result))
+    if entry.match is not None and entry.match.pk != match.pk:
+        names.append("match")
     if (match.ended_at, match.timed) != (instant_of(entry), entry.timed):
         names.append("ended_at")
     if match.sequence != entry.sequence:

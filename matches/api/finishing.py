@@ -5,8 +5,9 @@ They are completed by the same services as those of the site's own players, and 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from django.db import transaction
@@ -18,12 +19,9 @@ from rest_framework.response import Response
 from matches.api import result_shapes, table_shapes
 from matches.api.first import differing, stored_of
 from matches.api.published import results_of
-from matches.api.resolving import Known
 from matches.api.results import TERMS, Sent, own_id
-from matches.completion import complete_match
 from matches.entries import MOST_AHEAD, Conflict, Entry, differing_terms
-from matches.models import Match
-from matches.replay import Overtaken
+from matches.models import Match, Table
 from matches.reports import adjudication
 from matches.reports.models import NOTE_MAX
 from matches.reports.reporting import Over
@@ -31,14 +29,14 @@ from matches.reports.words import denial
 from players.api import reading
 from players.api.actors import Actor, actor_of
 from players.api.base import ApiView
-from players.api.errors import ApiError, busy, forbidden, not_found
-from players.api.reading import Reader, read_object
+from players.api.errors import ApiError, forbidden, not_found
+from players.api.reading import Reader, Unfit, read_object
 from players.api.schema import WRITE_ERRORS
 from players.api.schema import described as documented
+from players.ledger import chunks
 from players.models import Pool
-from players.systems.base import Refused
+from players.systems.base import Refused, Result
 
-ATTEMPTS = 4
 AGREED = ("length", "deals", "stake", "real_money", "kind")
 BEFORE = ("pool", "players", *AGREED)
 """What is settled before a match ends."""
@@ -50,72 +48,55 @@ def own_match(pk: int, actor: Actor) -> Match:
     if match is None:
         raise not_found(_("There is no such match."))
     actor.require("results", match.pool)
-    table = getattr(match, "table", None)
-    if table is None or table.source != actor.source:
+    if _table_of(match, actor) is None:
         raise forbidden(_("This match did not start at a table of your source."))
     return match
 
 
-def agreed_terms(match: Match, sent: Sent) -> Sent:
-    """What was sent, with the terms of the table where it says nothing of them."""
-    terms = match.table.terms
-    missing = {name: getattr(terms, name) for name in AGREED if getattr(sent.result, name) in (None, "")}
-    return replace(sent, result=replace(sent.result, **missing))
+def _table_of(match: Match, actor: Actor) -> Table | None:
+    """The table at which the match started, if it is one of the actor's source."""
+    table: Table | None = getattr(match, "table", None)
+    return table if table is not None and table.source == actor.source else None
 
 
-def finish(actor: Actor, pool: Pool, match_id: int, sent: Sent, *, now: datetime) -> int:
-    """Complete the match as it was sent; its id. The same again finds what the first one did.
+# --- With a result ---
 
-    Raises ApiError (403, 404), Refused, and Conflict where the match or what was agreed says something else, or the source's id
-    is that of another match.
-    """
-    for _attempt in range(ATTEMPTS):
-        match = own_match(match_id, actor)
-        entry = _entry(actor, agreed_terms(match, sent))
-        other = stored_of(actor.source, [sent.external_id]).get(sent.external_id)
-        if other is not None and other.pk != match.pk:
-            raise Conflict(other, differing(other, pool, entry) or ["match"])
-        if match.status != Match.Status.OPEN:
-            fields = differing(match, pool, entry)
-            if (match.source, match.external_id) != (actor.source, sent.external_id):
-                fields = [*fields, "external_id"]
-            if fields:
-                raise Conflict(match, fields)
-            return match.pk
-        seats = list(match.participants.all())
-        if fields := [name for name in differing_terms(match, seats, pool, entry.players, entry.result) if name in BEFORE]:
+
+def started_of(sent: Iterable[Sent]) -> dict[int, Match]:
+    """The matches that results name, with their pools, tables and participants, by id. At most two queries for each thousand."""
+    found: dict[int, Match] = {}
+    for chunk in chunks(sorted({row.match for row in sent if row.match is not None})):
+        found |= Match.objects.select_related("pool", "table__pool").prefetch_related("participants__player").in_bulk(chunk)
+    return found
+
+
+def to_finish(actor: Actor, sent: Sent, started: Mapping[int, Match]) -> tuple[Match, Result]:
+    """The match that a result names, and the result with the terms of the table where it says nothing of them. Raises Refused."""
+    assert sent.match is not None
+    if (match := started.get(sent.match)) is None:
+        raise Unfit("match", "no_match")
+    if (table := _table_of(match, actor)) is None:
+        raise Unfit("match", "not_your_match")
+    missing = {name: getattr(table.terms, name) for name in AGREED if getattr(sent.result, name) in (None, "")}
+    return match, replace(sent.result, **missing)
+
+
+def check_finish(pool: Pool, entry: Entry) -> None:
+    """Raise Conflict where the match that an entry ends, as it was read, is finished otherwise or was agreed otherwise, and
+    Refused where it would have ended before it began, by more than two clocks may differ."""
+    match = entry.match
+    assert match is not None
+    if match.status != Match.Status.OPEN:
+        same = (match.source, match.external_id) == (entry.source, entry.external_id)
+        if fields := [*differing(match, pool, entry), *(() if same else ("external_id",))]:
             raise Conflict(match, fields)
-        _check_end(match, sent)
-        try:
-            done = complete_match(pool, replace(entry, match=Match(pk=match.pk, version=match.version)), now=now)
-        except Conflict:
-            continue  # finished by somebody else a moment ago: now it is seen
-        except Overtaken:
-            raise busy() from None
-        if done.pk == match.pk:
-            return done.pk
-    raise busy()
-
-
-def _check_end(match: Match, sent: Sent) -> None:
-    """Raise Refused where it would have ended before it began, by more than two clocks may differ."""
-    latest = sent.ended_at if sent.timed else sent.ended_at + timedelta(days=1)
+        return
+    terms = differing_terms(match, list(match.participants.all()), pool, entry.players, entry.result)
+    if fields := [name for name in terms if name in BEFORE]:
+        raise Conflict(match, fields)
+    latest = entry.ended_at if entry.timed else entry.ended_at + timedelta(days=1)
     if latest < match.created_at - MOST_AHEAD:
-        raise Refused("ended_at" if sent.timed else "date", "before_start")
-
-
-def _entry(actor: Actor, sent: Sent) -> Entry:
-    """Raises Refused."""
-    return Entry(
-        players=Known(actor, [sent], may_create=False).players_of(sent),
-        result=sent.result,
-        ended_at=sent.ended_at,
-        timed=sent.timed,
-        sequence=sent.sequence,
-        source=actor.source,
-        external_id=sent.external_id,
-        entered_by=actor.login,
-    )
+        raise Refused("ended_at" if entry.timed else "date", "before_start")
 
 
 # --- Broken off, and called off ---

@@ -50,7 +50,7 @@ def first_described(match: Match, edits: Collection[Revision]) -> dict[str, Any]
 def differing(match: Match, pool: Pool, entry: Entry) -> list[str]:
     """The fields in which an entry differs from the match as it is, unless it is the match as it was first sent."""
     fields = differences(match, list(match.participants.all()), pool, entry)
-    if not fields or "pool" in fields:
+    if not fields or {"pool", "match"} & set(fields):
         return fields
     edits = edits_of([match.pk]).get(match.pk, [])
     if not edits:

@@ -1,23 +1,26 @@
 """Results from a server, one or a thousand, through the one door for results.
 
 What is right in every row, which is the common case, costs nothing beyond `complete_matches`. Else each row is judged by itself:
-one that is stored already is as it was sent first, or it is a conflict; one that is no possible result is refused.
+one that is stored already is as it was sent first, or it is a conflict; one that is no possible result is refused. A row can end
+a match that has started at a table of the server, see `matches.api.finishing`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from django.db import IntegrityError, OperationalError, transaction
 
+from matches.api.finishing import check_finish, started_of, to_finish
 from matches.api.first import differing, stored_of
 from matches.api.resolving import Known, Raced
 from matches.api.results import Sent
 from matches.completion import complete_matches
 from matches.entries import BatchRefused, Conflict, Entry, check_entry, openings_of
-from matches.models import Participant
+from matches.models import Match, Participant
+from matches.replay import Overtaken
 from players.api.actors import Actor
 from players.api.errors import busy
 from players.api.models import ExternalPlayer
@@ -57,6 +60,8 @@ def post_results(actor: Actor, pool: Pool, sent: Sequence[Sent], *, each: bool, 
             return _Posting(actor, pool, sent, each, now).run()
         except Raced:
             continue
+        except Overtaken:
+            raise busy() from None
         except (IntegrityError, OperationalError) as error:
             # On PostgreSQL: somebody made the same player in another pool, or two batches crossed.
             if attempt == ATTEMPTS - 1 or getattr(error.__cause__, "sqlstate", None) not in {"23505", "40P01"}:
@@ -72,11 +77,13 @@ class _Posting:
     each: bool
     now: datetime
     rows: dict[int, Stored] = field(default_factory=dict)
+    started: dict[int, Match] = field(default_factory=dict)
 
     def run(self) -> list[Stored]:
-        known = Known(self.actor, self.sent)
+        self.started = started_of(self.sent)
+        known = self._known()
         entries = self._entries(known)
-        if not known.new and not self.rows:
+        if not known.new and not self.rows and not self.started:
             try:
                 return [Stored(match.pk) for match in complete_matches(self.pool, list(entries.values()), now=self.now)]
             except (Conflict, BatchRefused):
@@ -88,9 +95,10 @@ class _Posting:
     def _with_new_players(self) -> list[Stored]:
         """Everything again with the pool held alone: nobody else makes the same players for it meanwhile."""
         with transaction.atomic():
+            lock_matches(self.started)
             hold_pool(self.pool.pk, exclusive=True)
-            self.rows = {}
-            known = Known(self.actor, self.sent)
+            self.rows, self.started = {}, started_of(self.sent)
+            known = self._known()
             entries = self._without_impossible(self._entries(known))
             made = known.make([player for entry in entries.values() for player in entry.players])
             entries = {
@@ -101,18 +109,27 @@ class _Posting:
             _drop_idle(list(made.values()))
             return answer
 
+    def _known(self) -> Known:
+        return Known(self.actor, [row for row in self.sent if row.match is None])
+
     def _entries(self, known: Known) -> dict[int, Entry]:
-        """By row, the entries of those whose players are known."""
-        entries = {}
+        """By row, the entries of those whose players are known, and whose match is the server's own to end."""
+        entries: dict[int, Entry] = {}
+        ending = [row for row in self.sent if row.match is not None]
+        at_table = Known(self.actor, ending, may_create=False) if ending else known
         for index, row in enumerate(self.sent):
+            match, result = None, row.result
             try:
-                players = known.players_of(row)
+                if row.match is not None:
+                    match, result = to_finish(self.actor, row, self.started)
+                players = (known if match is None else at_table).players_of(row)
             except Refused as refused:
                 self.rows[index] = Stored(refused=refused)
                 continue
             entries[index] = Entry(
+                match=match,
                 players=players,
-                result=row.result,
+                result=result,
                 ended_at=row.ended_at,
                 timed=row.timed,
                 sequence=row.sequence,
@@ -132,16 +149,16 @@ class _Posting:
             except BatchRefused as batch:
                 self.rows[list(entries)[batch.index]] = Stored(refused=batch.refused)
             except Conflict:
-                pass  # stored by somebody else a moment ago: now it is seen
+                self.started = started_of(self.sent)  # stored by somebody else a moment ago: now it is seen
             else:
                 self.rows |= {index: Stored(match.pk) for index, match in zip(entries, matches, strict=True)}
                 entries = {}
                 break
+        if entries and not self.each:
+            raise busy()
         for index, entry in entries.items():
             if index not in self.rows:
                 self.rows[index] = self._alone(entry, exclusive)
-        if not self.each and any(row.match is None for row in self.rows.values()):
-            raise NotStored({index: row for index, row in self.rows.items() if row.match is None})
         return [self.rows[index] for index in range(len(self.sent))]
 
     def _alone(self, entry: Entry, exclusive: bool) -> Stored:
@@ -162,6 +179,8 @@ class _Posting:
         for index, entry in entries.items():
             if index in self.rows:
                 continue
+            if entry.match is not None:
+                entry = replace(entry, match=self.started.get(entry.match.pk, entry.match))
             if (match := stored.get(entry.external_id)) is not None:
                 fields = differing(match, self.pool, entry)
                 self.rows[index] = Stored(conflict=Conflict(match, fields)) if fields else Stored(match.pk)
@@ -174,15 +193,27 @@ class _Posting:
 
     def _without_impossible(self, entries: dict[int, Entry]) -> dict[int, Entry]:
         openings = openings_of(self.pool, entries.values())
-        possible = {}
+        possible: dict[int, Entry] = {}
+        first: dict[int, int] = {}
         for index, entry in entries.items():
             try:
+                if entry.match is not None:
+                    check_finish(self.pool, entry)
                 check_entry(self.pool, entry, openings, now=self.now)
+                if entry.match is not None and possible.get(first.setdefault(entry.match.pk, index), entry) != entry:
+                    raise Unfit("match", "match_again", index=first[entry.match.pk])
             except Refused as refused:
                 self.rows[index] = Stored(refused=refused)
+            except Conflict as conflict:
+                self.rows[index] = Stored(conflict=conflict)
             else:
                 possible[index] = entry
         return possible
+
+
+def lock_matches(ids: Iterable[int]) -> None:
+    """Lock matches in their order, before their pool."""
+    list(Match.objects.select_for_update(no_key=True, of=("self",)).filter(pk__in=list(ids)).order_by("pk"))
 
 
 def _drop_idle(made: list[Player]) -> None:

@@ -81,16 +81,16 @@ class ResultFields(s.Serializer):
 class ResultSent(ResultFields):
     external_id = s.CharField(max_length=200, help_text="Your own id of the match: the same again is the same match.")
     players = PlayerSent(many=True, help_text="By seat.")
-
-
-class MatchSent(ResultSent):
-    pool = s.CharField(max_length=50)
     match = s.IntegerField(
         required=False,
         allow_null=True,
         min_value=1,
         help_text="The match that started at your table and that this completes; its terms need not be sent again.",
     )
+
+
+class MatchSent(ResultSent):
+    pool = s.CharField(max_length=50)
 
 
 class BatchSent(s.Serializer):

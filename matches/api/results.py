@@ -28,7 +28,7 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """A result as it was sent."""
+    """A result as it was sent; `match` is the open match that it ends."""
 
     external_id: str
     players: tuple[Named, ...]
@@ -36,6 +36,7 @@ class Sent:
     ended_at: datetime
     timed: bool
     sequence: int
+    match: int | None = None
 
 
 def own_id(name: str, value: Any) -> str:
@@ -108,7 +109,11 @@ END: dict[str, Reader] = {
     "sequence": lambda name, value: reading.whole(name, value, SEQUENCES.start, SEQUENCES.stop - 1),
 }
 RESULT: dict[str, Reader] = {"players": _players, **OUTCOME, **TERMS, **END}
-SENT: dict[str, Reader] = {"external_id": own_id, **RESULT}
+SENT: dict[str, Reader] = {
+    "external_id": own_id,
+    "match": lambda name, value: reading.whole(name, value, 1, BIG - 1),
+    **RESULT,
+}
 
 
 def read_sent(value: Any, name: str = "body") -> Sent:
@@ -119,7 +124,8 @@ def read_sent(value: Any, name: str = "body") -> Sent:
 def sent_of(values: Mapping[str, Any]) -> Sent:
     ended_at, timed = end_of(values)
     result = {key: values[key] for key in (*OUTCOME, *TERMS) if key in values}
-    return Sent(values["external_id"], values["players"], Result(**result), ended_at, timed, values.get("sequence", 0))
+    sequence, match = values.get("sequence", 0), values.get("match")
+    return Sent(values["external_id"], values["players"], Result(**result), ended_at, timed, sequence, match)
 
 
 def end_of(values: Mapping[str, Any]) -> tuple[datetime, bool]:

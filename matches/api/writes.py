@@ -11,7 +11,7 @@ from drf_spectacular.utils import OpenApiExample
 from rest_framework.response import Response
 
 from matches.api import result_shapes as shapes
-from matches.api.finishing import finish
+from matches.api.finishing import own_match
 from matches.api.posting import NotStored, Stored, post_results
 from matches.api.published import results_of
 from matches.api.reads import MatchReads
@@ -112,27 +112,18 @@ class Matches(MatchReads):
     )
     def post(self, request: Any) -> Response:
         actor = actor_of(request)
-        readers = {"pool": _slug, "match": lambda name, value: reading.whole(name, value, 1, reading.BIG - 1), **SENT}
-        values = read_object(request.data, readers, required=("pool", "external_id", "players"))
+        values = read_object(request.data, {"pool": _slug, **SENT}, required=("pool", "external_id", "players"))
         pool = named_pool(values)
         actor.require("results", pool)
         sent = sent_of(values)
-        if "match" in values:
-            return self._finish(actor, pool, values["match"], sent)
+        if sent.match is not None:
+            own_match(sent.match, actor)
         try:
             [stored] = post_results(actor, pool, [sent], each=False, now=timezone.now())
         except NotStored as error:
             raise _why(error.rows[0], pool, sent) from None
         assert stored.match is not None
         return Response(results_of([stored.match], actor)[stored.match], status=201)
-
-    @staticmethod
-    def _finish(actor: Actor, pool: Pool, match_id: int, sent: Sent) -> Response:
-        try:
-            match = finish(actor, pool, match_id, sent, now=timezone.now())
-        except Conflict as conflict:
-            raise _conflict(conflict, pool, sent, match_id) from None
-        return Response(results_of([match], actor)[match], status=201)
 
 
 class Batch(ApiView):
@@ -141,7 +132,8 @@ class Batch(ApiView):
     @documented(
         "Post results",
         "Up to 1,000 of one pool, each as if it had been posted alone, in one transaction: all or none, or with `each` all that "
-        "can be stored. Order makes no difference: they are rated by when they ended.",
+        "can be stored. Order makes no difference: they are rated by when they ended. With `match` a row completes the match "
+        "that started at a table of yours.",
         {200: shapes.BatchResult},
         tag="matches",
         errors=WRITES,
@@ -205,14 +197,14 @@ def _read_all(rows: Sequence[Any]) -> tuple[dict[int, Sent], dict[int, list[tupl
     sent, wrong = {}, {}
     for index, row in enumerate(rows):
         try:
-            sent[index] = read_sent(row, "match")
+            sent[index] = read_sent(row, "row")
         except Unfits as unfits:
             wrong[index] = unfits.refusals
     return sent, wrong
 
 
 def _path(index: int, path: str) -> str:
-    return f"matches[{index}]" if path == "match" else f"matches[{index}].{path}"
+    return f"matches[{index}]" if path == "row" else f"matches[{index}].{path}"
 
 
 def _row(index: int, external_id: Any, result: Any, error: Any) -> dict[str, Any]:
@@ -242,7 +234,7 @@ def _why(row: Stored, pool: Pool, sent: Sent) -> ApiError:
     return invalid([(row.refused.field, row.refused)])
 
 
-def _conflict(conflict: Conflict, pool: Pool, sent: Sent, match_id: int | None = None) -> ApiError:
+def _conflict(conflict: Conflict, pool: Pool, sent: Sent) -> ApiError:
     """What is stored under the id, and what was sent, field by field."""
     match = conflict.match
     seats = list(match.participants.select_related("player"))
@@ -250,7 +242,7 @@ def _conflict(conflict: Conflict, pool: Pool, sent: Sent, match_id: int | None =
     named = {seat.player_id: seat.player.name for seat in seats}
     fields = []
     for name in conflict.fields:
-        given = match_id if name == "match" else _sent_value(name, pool, sent)
+        given = sent.match if name == "match" else _sent_value(name, pool, sent)
         words = value_in_words("result" if name in OUTCOME_FIELDS else name, stored | {"pool": match.pool.name}, named)
         fields.append(
             {
@@ -266,7 +258,7 @@ def _conflict(conflict: Conflict, pool: Pool, sent: Sent, match_id: int | None =
         409,
         (
             _("Your match %(id)s is stored already and says something else. It differs in: %(fields)s.")
-            if match_id is None
+            if sent.match is None
             else _("Match %(match)s is not as your %(id)s says. It differs in: %(fields)s.")
         )
         % {"id": sent.external_id, "match": match.pk, "fields": labels},
@@ -286,7 +278,7 @@ def _sent_value(name: str, pool: Pool, sent: Sent) -> Any:
         return sent.sequence
     if name == "external_id":
         return sent.external_id
-    value = getattr(sent.result, name)
+    value = getattr(sent.result, name, None)
     if name == "stake" and value is not None:
         return f"{value:.2f}"
     return list(value) if isinstance(value, tuple) else value

@@ -33,6 +33,8 @@ RULES: dict[str, Any] = {
     "narrow": _("give a pool, a player or an external_id, so that the list is not everything."),
     "source_needed": _("needs a key or a login: it is looked for at your own source."),
     "no_match": _("there is no such match."),
+    "not_your_match": _("This match did not start at a table of your source."),
+    "match_again": _("entry %(index)s names the same match."),
     "below_least": _("must not be below the experience from which one may join."),
     "not_correctable": _("cannot be changed here."),
 }

@@ -89,6 +89,23 @@ def test_ten_at_once_open_one_table_take_one_seat_and_finish_one_match() -> None
     assert Player.objects.count() == 2 == ExternalPlayer.objects.count() and Table.objects.count() == 1
 
 
+def test_batches_at_once_end_matches_of_tables_once() -> None:
+    """Also with new players beside them, for whom the pool is held alone."""
+    api = server(lobby=True)
+    rows = [result("new", "Inger", "Rune")]
+    for number in range(5):
+        two = [{"external_id": f"h{number}", "name": f"Host {number}"}, {"external_id": f"g{number}", "name": f"Guest {number}"}]
+        table = {"pool": "fibs", "external_id": f"table-{number}", "host": two[0], "length": 5}
+        path = f"tables/{_send(api, 'tables/', table).json()['id']}/seats/"
+        match = _send(api, path, {"player": two[1]}).json()["match"]
+        rows.append(result(f"game-{number}", players=two, match=match, ended_at=timezone.now().isoformat()))
+    bodies = [{"pool": "fibs", "matches": rows[:: 1 if number % 2 else -1]} for number in range(10)]
+    answers = at_once([lambda body=body: _send(api, "matches/batch/", body) for body in bodies])
+    assert {answer.status_code for answer in answers} == {200}, [answer.content for answer in answers]
+    assert_whole(pool_of("fibs"), 6)
+    assert Player.objects.count() == 12
+
+
 def test_a_match_is_called_off_or_finished_and_not_both() -> None:
     api = server("crowns-cup", lobby=True)
     terms = {"length": 5, "stake": 10, "real_money": True}

@@ -281,7 +281,7 @@ def test_a_batch_row_by_row() -> None:
         ("invalid", {"length": "out_of_range"}),
         ("invalid", {"players": "same_player"}),
         ("invalid", {"players": "needed"}),
-        ("invalid", {"match": "not_an_object"}),
+        ("invalid", {"row": "not_an_object"}),
         ("conflict", {"length": "stored_differs"}),
         None,
         ("invalid", {"external_id": "id_again"}),

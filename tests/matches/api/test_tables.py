@@ -46,7 +46,7 @@ def started(api: Asker, **more: Any) -> int:
 def finished(match: int, external_id: str = "game-1", **more: Any) -> dict[str, Any]:
     """A result of such a match, of which the table has said the terms."""
     players = [{"external_id": "u77"}, {"external_id": "u31"}]
-    ended_at = timezone.now().replace(microsecond=0).isoformat()
+    ended_at = timezone.now().replace(second=0, microsecond=0).isoformat()
     return posted(external_id, **{"match": match, "players": players, "length": None, "ended_at": ended_at, **more})
 
 
@@ -414,3 +414,112 @@ def test_the_queries_of_a_result_are_as_many_however_often_it_comes() -> None:
             api.post("matches/", sent, 201)
         counts.append(len(queries))
     assert counts[0] == counts[1] <= 30
+
+
+# --- In a batch ---
+
+
+def batch(*rows: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"pool": "fibs", "matches": [{name: row[name] for name in row if name != "pool"} for row in rows], **more}
+
+
+def started_between(api: Asker, number: int) -> tuple[int, list[dict[str, Any]]]:
+    """A match of two players of its own, and how the server names them."""
+    two = [{"external_id": f"h{number}", "name": f"Host {number}"}, {"external_id": f"g{number}", "name": f"Guest {number}"}]
+    table = opened(api, f"table {number}", host=two[0])["id"]
+    return api.post(f"tables/{table}/seats/", {"player": two[1]})["match"], two
+
+
+def test_a_batch_ends_matches_of_tables_as_single_posts_do() -> None:
+    api = lobby_server()
+    (one, its), (two, others) = started_between(api, 1), started_between(api, 2)
+    rows = [finished(one, "g1", players=its), posted("g2", "Vera", "Didrik"), finished(two, "g3", players=others, scores=[0, 1])]
+    answer = api.post("matches/batch/", batch(*rows))
+    assert (answer["stored"], answer["refused"]) == (3, 0)
+    made = [row["result"] for row in answer["rows"]]
+    assert [row["match"] for row in made][::2] == [one, two] and [row["status"] for row in made] == ["completed"] * 3
+    assert [line["change"]["shown"] for line in made[0]["players"]] == ["+22.36", "−22.36"]
+    assert api.post("matches/batch/", batch(*rows)) == answer
+    assert [api.post("matches/", row, 201) for row in rows] == made, "each alone is the same"
+    assert Match.objects.count() == 3 and verify(pool_of("fibs")) == (3, None)
+
+
+def test_a_batch_with_a_row_that_cannot_end_its_match_is_refused_as_a_whole() -> None:
+    api, other = lobby_server(), lobby_server(source="other")
+    (one, its), (two, others) = started_between(api, 1), started_between(api, 2)
+    foreign, theirs = started_between(other, 3)
+    right = finished(one, "g1", players=its)
+    for wrong, where in (
+        (finished(999, "g2", players=others), {"matches[1].match": "no_match"}),
+        (finished(foreign, "g2", players=theirs), {"matches[1].match": "not_your_match"}),
+        (finished(one, "g2", players=its), {"matches[1].match": "match_again"}),
+        (finished(two, "g1", players=others), {"matches[1].external_id": "id_again"}),
+        (finished(two, "g2", players=others, scores=[1, 1]), {"matches[1].scores": "not_win_loss"}),
+        (finished(two, "g2", players=[{"name": "Nobody"}, {"external_id": "g2"}]), {"matches[1].players[0]": "not_created"}),
+        (finished(two, "g2", players=others, ended_at=at(0).isoformat()), {"matches[1].ended_at": "before_start"}),
+        (finished(-1, "g2", players=others), {"matches[1].match": "out_of_range"}),
+        (finished(True, "g2", players=others), {"matches[1].match": "not_whole"}),
+    ):
+        new = posted("g9", "Somebody", "New")
+        assert fields(api.post("matches/batch/", batch(right, wrong, new), 400)) == where
+    for wrong, where in (
+        (finished(two, "g2", players=others, length=7), {"matches[1].length": "stored_differs"}),
+        (finished(two, "g2", players=others[::-1]), {"matches[1].players": "stored_differs"}),
+    ):
+        assert fields(api.post("matches/batch/", batch(right, wrong), 409)) == where
+    assert set(Match.objects.values_list("status", flat=True)) == {"open"} and not RatingChange.objects.exists()
+    assert not Player.objects.filter(name="Somebody").exists()
+
+
+def test_a_batch_ends_what_it_can_with_each() -> None:
+    api = lobby_server()
+    (one, its), (two, others), (three, last) = (started_between(api, number) for number in (1, 2, 3))
+    api.post("matches/", finished(three, "g3", players=last), 201)
+    rows = [
+        finished(one, "g1", players=its),
+        finished(two, "g2", players=others, length=7),
+        finished(999, "g4", players=others),
+        finished(three, "g5", players=last),
+        finished(two, "g3", players=others),
+        posted("g6", "Somebody", "New"),
+        finished(one, "g1", players=its),
+    ]
+    answer = api.post("matches/batch/", batch(*rows, each=True))
+    errors = {
+        row["index"]: (row["error"]["code"], row["error"]["match"], set(fields(row["error"])))
+        for row in answer["rows"]
+        if row["error"]
+    }
+    assert errors == {
+        1: ("conflict", two, {"length"}),
+        2: ("invalid", None, {"match"}),
+        3: ("conflict", three, {"external_id"}),
+        4: ("conflict", three, {"match", "players"}),
+    }
+    assert answer["rows"][6]["result"] == answer["rows"][0]["result"] and answer["rows"][0]["result"]["match"] == one
+    assert Match.objects.filter(status="completed").count() == 3 and Match.objects.get(pk=two).status == "open"
+    assert verify(pool_of("fibs")) == (3, None)
+
+
+def test_a_batch_ends_a_match_that_was_overtaken() -> None:
+    api = lobby_server()
+    match, two = started_between(api, 1)
+    Match.objects.update(created_at=at(0))
+    complete(pool_of("fibs"), *(won(*Player.objects.filter(name__in=("Host 1", "Guest 1")), at(n)) for n in (5, 6)))
+    rows = [finished(match, "g1", players=two, ended_at=at(1).isoformat()), posted("g2", "Vera", "Didrik")]
+    assert api.post("matches/batch/", batch(*rows))["stored"] == 2
+    assert verify(pool_of("fibs")) == (4, None)
+
+
+def test_a_batch_of_matches_at_tables_takes_as_many_queries_as_a_small_one() -> None:
+    api = lobby_server()
+    counts = []
+    for size in (7, 12):
+        rows = []
+        for number in range(size):
+            match, two = started_between(api, 100 * size + number)
+            rows.append(finished(match, f"g{match}", players=two))
+        with CaptureQueriesContext(connection) as queries:
+            assert api.post("matches/batch/", batch(*rows))["stored"] == size
+        counts.append(len(queries) - 2 * size)  # each match that was open is updated, and its seats are written anew
+    assert counts[0] == counts[1]
