@@ -7,6 +7,7 @@ from functools import wraps
 from typing import Any, TypeVar, cast
 
 from django.contrib import admin
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.admin.options import IncorrectLookupParameters
 from django.contrib.admin.views.main import ChangeList
 from django.contrib.admin.widgets import AutocompleteSelect
@@ -72,7 +73,26 @@ class List(ChangeList):
             raise IncorrectLookupParameters(error) from error
 
 
-class SiteAdmin(FindsRows, admin.ModelAdmin):
+class SturdyList:
+    """For admins whose lists anybody may ask for with any address, and send any choice of rows."""
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
+        return List
+
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
+        # A range has two ends, and a value in an address is one text.
+        return not lookup.endswith("__range") and super().lookup_allowed(lookup, value, request)  # type: ignore[misc]
+
+    def response_action(self, request: HttpRequest, queryset: QuerySet) -> HttpResponse | None:
+        """Rows that are chosen by what is no number of a row are not chosen."""
+        sent = request.POST.copy()
+        chosen = [key for key in sent.getlist(ACTION_CHECKBOX_NAME) if whole(key) is not None]
+        sent.setlist(ACTION_CHECKBOX_NAME, chosen)
+        request.POST = sent  # type: ignore[assignment]
+        return super().response_action(request, queryset)  # type: ignore[misc]
+
+
+class SiteAdmin(SturdyList, FindsRows, admin.ModelAdmin):
     """What all lists and forms here have in common.
 
     There is no deleting in bulk: what is rated is never deleted, and a list may have a hundred thousand rows.
@@ -80,9 +100,6 @@ class SiteAdmin(FindsRows, admin.ModelAdmin):
 
     actions: Any = None
     show_full_result_count = False
-
-    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
-        return List
 
     @in_own_zone
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
@@ -144,6 +161,10 @@ class LoginAdmin(SiteAdmin, UserAdmin):
 
 
 admin.site.unregister(User)
+# Those that the framework and its libraries have registered.
+for model, theirs in list(admin.site._registry.items()):
+    admin.site.unregister(model)
+    admin.site.register(model, type(type(theirs).__name__, (SturdyList, type(theirs)), {}))
 admin.site.register(User, LoginAdmin)
 
 

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from django.contrib import admin
+from django.db import connection
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.utils.html import format_html
@@ -79,7 +80,8 @@ class PoolAdmin(SiteAdmin):
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Pool | None:
         """The pool; to be changed it is held alone, so that no match is counted between the look at it and the write."""
         pool = super().get_object(request, object_id, from_field)
-        if pool is not None and request.method == "POST":
+        # The page of what was done to it only reads, in no transaction, whatever it is sent.
+        if pool is not None and request.method == "POST" and connection.in_atomic_block:
             pool = hold_pool(pool.pk, exclusive=True)
         return pool
 

@@ -493,6 +493,7 @@ def test_rights_are_djangos() -> None:
         ("players_player", "created_at__year=99999999"),
         ("auth_user", "date_joined__year=99999999"),
         ("auth_user", "id=9999999999999999999999"),
+        ("axes_accessattempt", "attempt_time__year=99999999"),
     ],
 )
 def test_a_filter_that_no_row_can_meet_is_none(client: Client, model: str, query: str) -> None:
@@ -500,6 +501,39 @@ def test_a_filter_that_no_row_can_meet_is_none(client: Client, model: str, query
     response = client.get(f"{address}?{query}")
     assert response.status_code in (200, 302)
     assert client.get(f"{address}?{query}", follow=True).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("model", "field"),
+    [("matches_delivery", "status"), ("matches_revision", "kind"), ("players_pool", "game"), ("axes_accessattempt", "path_info")],
+)
+@pytest.mark.parametrize("value", ["x", "null", "1,2"])
+def test_a_range_in_an_address_is_refused(client: Client, model: str, field: str, value: str) -> None:
+    assert client.get(reverse(f"admin:{model}_changelist"), {f"{field}__range": value}).status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("model", "action"),
+    [
+        ("matches_delivery", "send_again"),
+        ("matches_webhook", "renew_secret"),
+        ("matches_match", "void_selected"),
+        ("matches_table", "close"),
+        ("players_claim", "grant"),
+        ("account_emailaddress", "make_verified"),
+        ("auth_group", "delete_selected"),
+    ],
+)
+@pytest.mark.parametrize("key", ["abc", "\x00", "9" * 40])
+def test_rows_that_are_chosen_by_what_is_no_number_are_none(client: Client, model: str, action: str, key: str) -> None:
+    data = {"action": action, "_selected_action": [key], "index": "0"}
+    response = client.post(reverse(f"admin:{model}_changelist"), data, follow=True)
+    assert response.status_code == 200 and "Items must be selected" in response.text
+
+
+@pytest.mark.django_db(transaction=True, serialized_rollback=True)
+def test_what_was_done_to_a_pool_is_read_whatever_is_sent(client: Client) -> None:
+    assert client.post(url("pool", "history", pool_of("fibs").pk)).status_code == 200
 
 
 def test_a_login_on_record_and_ones_own_are_not_deleted(client: Client, admin: User) -> None:
