@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 from itertools import groupby
 from typing import Any
+
+from django.db.models import QuerySet
 
 from matches.imports.cells import protected
 from matches.models import ORDER, Match, Participant
@@ -43,17 +45,17 @@ class Line:
     """A match in the statement; amounts in euros.
 
     `at_stake` is the stake, in a money game times the points won; `result` what was won or lost of it, None where it had no
-    result; `balance` the running total of all that counts, with this match.
+    result; `balance` the running total of all that counts, with this match. `others` is empty until somebody has looked.
     """
 
     match: Any
     own: Any
-    others: tuple[Any, ...]
     day: date
     at_stake: Decimal | None
     result: Decimal | None
     rake: Decimal | None
     balance: Decimal
+    others: tuple[Any, ...] = ()
 
     @property
     def counts(self) -> bool:
@@ -89,17 +91,36 @@ class Month:
 
 def statement_lines(player: Player) -> list[Line]:
     """The player's finished matches for real money, in the order in which they ended. Two queries."""
+    # One object for each pool, and not one for each match.
+    own = _own_seats(player).select_related("match").prefetch_related("match__pool")
+    return list(_running(own.order_by(*(f"match__{name}" for name in ORDER[:-1]), "match_id")))
+
+
+def whole_statement(player: Player) -> list[Line]:
+    """The same with those who sat at the tables too. Three queries."""
+    return _with_others(statement_lines(player), _own_seats(player).values("match"))
+
+
+def with_others(lines: Sequence[Line]) -> list[Line]:
+    """Some lines (at most 500) with those who sat at the tables too. One query."""
+    return _with_others(lines, [line.match.pk for line in lines])
+
+
+def _own_seats(player: Player) -> QuerySet[Participant]:
     own = Participant.objects.filter(player=player, match__real_money=True, match__stake__isnull=False)
-    own = own.exclude(match__status=Match.Status.OPEN).select_related("match__pool")
-    seats = list(own.order_by(*(f"match__{name}" for name in ORDER[:-1]), "match_id"))
+    return own.exclude(match__status=Match.Status.OPEN)
+
+
+def _with_others(lines: Sequence[Line], matches: Any) -> list[Line]:
     tables: dict[int, list[Any]] = {}
-    at_table = Participant.objects.filter(match__in=own.values("match")).exclude(player=player).select_related("player")
-    for seat in at_table.order_by("match_id", "seat"):
+    for seat in Participant.objects.filter(match__in=matches).select_related("player").order_by("match_id", "seat"):
         tables.setdefault(seat.match_id, []).append(seat)
-    return list(_running(seats, tables))
+    return [
+        replace(line, others=tuple(seat for seat in tables.get(line.match.pk, ()) if seat.pk != line.own.pk)) for line in lines
+    ]
 
 
-def _running(seats: Iterable[Any], tables: dict[int, list[Any]]) -> Iterator[Line]:
+def _running(seats: Iterable[Any]) -> Iterator[Line]:
     balance = NOTHING
     for own in seats:
         match = own.match
@@ -107,7 +128,7 @@ def _running(seats: Iterable[Any], tables: dict[int, list[Any]]) -> Iterator[Lin
         result = None if amount is None else _result(match, own, amount)
         if match.status == Match.Status.COMPLETED:
             balance += (result or NOTHING) - (own.rake or NOTHING)
-        yield Line(match, own, tuple(tables.get(match.pk, ())), match_day(match), amount, result, own.rake, balance)
+        yield Line(match, own, match_day(match), amount, result, own.rake, balance)
 
 
 def _result(match: Match, own: Participant, amount: Decimal) -> Decimal | None:

@@ -8,7 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 
-from matches.money.statement import months_of, statement_lines, write_csv
+from matches.money.statement import months_of, statement_lines, whole_statement, with_others, write_csv
 from players.models import Player
 from players.pages.window import Window
 
@@ -32,7 +32,7 @@ def statement(request: HttpRequest, reader: Player | None, window: Window) -> Ht
         "pool": None,
         "months": months,
         "chosen": chosen,
-        "lines": chosen.lines[:MOST_LINES] if chosen else (),
+        "lines": with_others(chosen.lines[:MOST_LINES]) if chosen else (),
         "most": MOST_LINES,
     }
     return render(request, "matches/statement.html", context)
@@ -43,5 +43,5 @@ def statement_csv(request: HttpRequest, reader: Player | None, window: Window) -
     response = HttpResponse(content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = 'attachment; filename="statement.csv"'
     response["Cache-Control"] = "private, no-store"
-    write_csv(statement_lines(window.player), response)
+    write_csv(whole_statement(window.player), response)
     return response

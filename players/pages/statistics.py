@@ -139,9 +139,11 @@ def pairs(player: Player) -> QuerySet[Any]:
     """Everybody whom the player has met in counted matches: their seats, with `own`, the player's seat at the same match, `line`,
     what the match did to theirs, and `own_line`, what it did to his."""
     seats = player.participations.model.objects.filter(COUNTED["yes"]).exclude(player=player)
+    # The same player, written as a range: else PostgreSQL may read all lines of each opponent to find that of the match.
+    same = Q(match__changes__player__gte=F("player"), match__changes__player__lte=F("player"))
     return seats.annotate(
         own=FilteredRelation("match__participants", condition=Q(match__participants__player=player.pk)),
-        line=FilteredRelation("match__changes", condition=Q(match__changes__player=F("player"))),
+        line=FilteredRelation("match__changes", condition=same),
         own_line=FilteredRelation("match__changes", condition=Q(match__changes__player=player.pk)),
     ).filter(own__player=player)
 
