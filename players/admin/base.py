@@ -9,13 +9,14 @@ from typing import Any, TypeVar, cast
 from django.contrib import admin
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.admin.options import IncorrectLookupParameters
+from django.contrib.admin.views.autocomplete import AutocompleteJsonView
 from django.contrib.admin.views.main import ChangeList
 from django.contrib.admin.widgets import AutocompleteSelect
 from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.models import User
-from django.core.exceptions import ValidationError
+from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import DataError, IntegrityError
-from django.db.models import PROTECT, Model, QuerySet
+from django.db.models import PROTECT, Field, Model, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.response import SimpleTemplateResponse
 from django.urls import reverse
@@ -53,6 +54,19 @@ class FoundSelect(AutocompleteSelect):
         return super().optgroups(name, known, attrs)
 
 
+class Finding(AutocompleteJsonView):
+    """What is typed into a `FoundSelect`. A relation that others have to the model is no field of it to choose for."""
+
+    def process_request(self, request: HttpRequest) -> Any:
+        found = super().process_request(request)
+        if not isinstance(found[2], Field):
+            raise PermissionDenied
+        return found
+
+
+admin.site.autocomplete_view = Finding.as_view(admin_site=admin.site)  # type: ignore[method-assign,assignment]
+
+
 class FindsRows:
     """For admins with `autocomplete_fields`."""
 
@@ -83,13 +97,13 @@ class SturdyList:
         # A range has two ends, and a value in an address is one text.
         return not lookup.endswith("__range") and super().lookup_allowed(lookup, value, request)  # type: ignore[misc]
 
-    def response_action(self, request: HttpRequest, queryset: QuerySet) -> HttpResponse | None:
+    def response_action(self, request: HttpRequest, queryset: QuerySet, *args: Any, **kwargs: Any) -> Any:
         """Rows that are chosen by what is no number of a row are not chosen."""
         sent = request.POST.copy()
         chosen = [key for key in sent.getlist(ACTION_CHECKBOX_NAME) if whole(key) is not None]
         sent.setlist(ACTION_CHECKBOX_NAME, chosen)
         request.POST = sent  # type: ignore[assignment]
-        return super().response_action(request, queryset)  # type: ignore[misc]
+        return super().response_action(request, queryset, *args, **kwargs)  # type: ignore[misc]
 
 
 class SiteAdmin(SturdyList, FindsRows, admin.ModelAdmin):

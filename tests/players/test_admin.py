@@ -531,6 +531,13 @@ def test_rows_that_are_chosen_by_what_is_no_number_are_none(client: Client, mode
     assert response.status_code == 200 and "Items must be selected" in response.text
 
 
+def test_choices_are_found_for_fields_alone(client: Client) -> None:
+    names = {"app_label": "auth", "model_name": "group", "field_name": "user", "term": ""}
+    assert client.get(reverse("admin:autocomplete"), names).status_code == 403
+    names = {"app_label": "matches", "model_name": "participant", "field_name": "player", "term": ""}
+    assert client.get(reverse("admin:autocomplete"), names).status_code == 200
+
+
 @pytest.mark.django_db(transaction=True, serialized_rollback=True)
 def test_what_was_done_to_a_pool_is_read_whatever_is_sent(client: Client) -> None:
     assert client.post(url("pool", "history", pool_of("fibs").pk)).status_code == 200
