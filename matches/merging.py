@@ -1,8 +1,9 @@
 """Merging a duplicate: two players who are one person become one, with the ratings that a clean replay of his matches gives.
 
 The duplicate stays as a row that leads to the player whom he was merged into: his name and his address find that player, and
-results that name him are that player's. A merge can be undone: the matches that moved with it, the opening and the login go back;
-what was entered since stays where it is. Several pools are revised together, all of them or none.
+results that name him are that player's. A merge can be undone: the matches that moved with it, with the appeals, the opening and
+the login go back; what was entered since stays where it is. Messages stay with whoever was told: a player reads those of his
+duplicates too. Several pools are revised together, all of them or none.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from django.utils.translation import gettext as _
 
 from matches import replay, revising
 from matches.lobby import tables
-from matches.models import Match, Merge, Participant, Revision
+from matches.models import Appeal, Match, Merge, Participant, Revision
 from matches.replay import Overtaken, Played, Progress
 from matches.revising import Change, Details, Plan, Preview, locked_matches, played
 from players import ledger
@@ -158,7 +159,8 @@ class _Moving(Change):
 
     def store(self, plan: Plan) -> None:
         for chunk in chunks(plan.matches):
-            Participant.objects.filter(match__in=chunk, player=self.giver_id).update(player=self.taker_id)
+            for said in (Participant, Appeal):
+                said.objects.filter(match__in=chunk, player=self.giver_id).update(player=self.taker_id)
             Match.objects.filter(pk__in=chunk).update(version=F("version") + 1)
         ledger.hand_over(plan.pool, plan.matches, self.giver_id, self.taker_id)
 

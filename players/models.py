@@ -99,6 +99,16 @@ class Player(models.Model):
         """The language in which the site writes to him."""
         return self.language or settings.LANGUAGE_CODE
 
+    @cached_property
+    def ids(self) -> list[int]:
+        """His own, and those of the duplicates that were merged into him: what was told to them is for him. One query, and one
+        for each row of duplicates of duplicates."""
+        found, level = [self.pk], [self.pk]
+        while level:
+            level = list(Player.objects.filter(merged_into__in=level).order_by("pk").values_list("pk", flat=True))
+            found += level
+        return found
+
 
 class OldAddress(models.Model):
     """An address that a player had once. It leads to him, and nobody else gets it."""

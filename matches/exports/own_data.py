@@ -25,7 +25,7 @@ def own_data(player: Player, now: datetime) -> Iterator[str]:
 
     Of those whom he met it has the names, as his pages do.
     """
-    ids = [player.pk, *player.duplicates.values_list("pk", flat=True)]
+    ids = player.ids
     parts: dict[str, Iterator[Any]] = {
         "ratings": _rows(
             Rating.objects.filter(player__in=ids).order_by("pool"),
@@ -99,7 +99,7 @@ def _player(player: Player) -> dict[str, Any]:
         "name": player.name,
         "address": player.slug,
         "old_addresses": list(player.old_addresses.values_list("slug", flat=True)),
-        "merged_duplicates": list(player.duplicates.values_list("name", flat=True)),
+        "merged_duplicates": list(Player.objects.filter(pk__in=player.ids[1:]).order_by("pk").values_list("name", flat=True)),
         "time_zone": player.time_zone,
         "language": player.language,
         "country": player.country,

@@ -17,6 +17,7 @@ from matches.inbox.models import Message
 from players.accounts.claims import is_confirmed
 from players.models import Player
 from players.pages.reader import zone_of
+from players.services import present_players
 
 log = logging.getLogger(__name__)
 
@@ -62,6 +63,7 @@ def address_of(player: Player) -> str:
 def _send(message: Message) -> Message.Mail | None:
     """Send one and record what came of it; None where the server took none."""
     own = Message.objects.filter(pk=message.pk)
+    [message.player] = present_players([message.player])
     address = address_of(message.player)
     if not address:
         own.update(mail=Mail.UNWANTED)

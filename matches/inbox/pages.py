@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from django.db.models import QuerySet
+
 from matches.inbox import words
 from matches.inbox.models import Message
 from players.models import Player
@@ -28,9 +30,14 @@ class Inbox:
     more: bool
 
 
+def messages_of(player: Player) -> QuerySet[Message]:
+    """What the player was told, and the duplicates that were merged into him."""
+    return Message.objects.filter(player__in=player.ids)
+
+
 def inbox(player: Player, page: int) -> Inbox:
-    """Two queries."""
+    """Three queries at most, where there are no duplicates of duplicates."""
     start = (page - 1) * PAGE_SIZE
-    found = list(player.messages.select_related("pool", "revision")[start : start + PAGE_SIZE + 1])
+    found = list(messages_of(player).select_related("pool", "revision")[start : start + PAGE_SIZE + 1])
     lines = [Line(message, words.subject(message), words.text(message)) for message in found[:PAGE_SIZE]]
-    return Inbox(lines, player.messages.filter(read_at=None).count(), page, len(found) > PAGE_SIZE)
+    return Inbox(lines, messages_of(player).filter(read_at=None).count(), page, len(found) > PAGE_SIZE)

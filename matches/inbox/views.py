@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from matches.inbox import words
-from matches.inbox.pages import inbox
+from matches.inbox.pages import inbox, messages_of
 from players.models import Player
 from players.pages.reader import page
 from players.pages.window import Window
@@ -35,7 +35,7 @@ def messages(request: HttpRequest, reader: Player | None) -> HttpResponse:
 @page
 def read_message(request: HttpRequest, reader: Player | None, message_id: int) -> HttpResponse:
     """Mark one as read and go where it leads. Nobody else's is found."""
-    message = reader.messages.select_related("pool").filter(pk=message_id).first() if reader else None
+    message = messages_of(reader).select_related("pool").filter(pk=message_id).first() if reader else None
     if message is None:
         raise Http404(_("There is no such message."))
     if message.read_at is None:
@@ -49,5 +49,5 @@ def read_message(request: HttpRequest, reader: Player | None, message_id: int) -
 @page
 def read_all(request: HttpRequest, reader: Player | None) -> HttpResponse:
     if reader is not None:
-        reader.messages.filter(read_at=None).update(read_at=timezone.now())
+        messages_of(reader).filter(read_at=None).update(read_at=timezone.now())
     return redirect("cashier_messages")

@@ -269,7 +269,7 @@ def is_for(table: Table, player: Player | None, token: str = "") -> bool:
         return Participant.objects.filter(match=table.rematch_of_id, player=player).exists()
     if table.kind == Kind.INVITATION:
         return TableSeat.objects.filter(table=table, player=player).exists()
-    return player.pk in (table.host_id, table.invited_id)
+    return player.pk in (table.host_id, table.invited_id) or not {table.host_id, table.invited_id}.isdisjoint(player.ids)
 
 
 def find_table(player: Player | None, *, table_id: int | None = None, token: str = "") -> Table:

@@ -90,10 +90,13 @@ def claim(*, user: User, player: Player, note: str = "", now: datetime | None = 
 def answer(*, claim_id: int, grant: bool, answered_by: User, text: str = "", now: datetime | None = None) -> Claim:
     """Grant a claim, so that the login is the player's, or reject it. The same answer again changes nothing.
 
-    Raises Claim.DoesNotExist, and ValidationError where it is answered otherwise already or cannot be granted any more.
+    Nobody answers his own, a superuser neither: who is the only one sets the login on the player's page, where that is recorded.
+    Raises Claim.DoesNotExist, and ValidationError where it is his own, is answered otherwise already or cannot be granted.
     """
     user_id = Claim.objects.values_list("user_id", flat=True).get(pk=claim_id)
     user = User.objects.select_for_update(of=("self",)).get(pk=user_id)
+    if user == answered_by:
+        raise ValidationError(_("This claim is your own. Somebody else must answer it."), code="own_claim")
     found = Claim.objects.select_related("player").get(pk=claim_id)
     wanted = State.GRANTED if grant else State.REJECTED
     if found.state == wanted:

@@ -21,8 +21,9 @@ from matches.corrections import Correction, Moved, correct
 from matches.entries import Conflict, Entry
 from matches.lobby.tables import challenge, open_table
 from matches.merging import merge, preview_merge, preview_undo, undo_merge
-from matches.models import Match, Merge, Participant, Revision, Table
+from matches.models import Appeal, Match, Merge, Message, Participant, Revision, Table
 from matches.parameters import set_parameters
+from matches.reports import appeals
 from matches.verify import verify
 from players import ledger
 from players.ledger import Opening
@@ -354,3 +355,24 @@ def test_the_command_shows_first_merges_on_yes_and_undoes() -> None:
     ):
         with pytest.raises(CommandError, match=named):
             run(*words)
+
+
+def test_appeals_move_with_the_matches_and_go_back() -> None:
+    pool, (keep, duplicate, other) = pool_of("fibs"), people(3)
+    user = User.objects.create_user("vera")
+    duplicate.user = user
+    duplicate.save()
+    first, second = complete(pool, won(keep, other, at(0)), won(other, duplicate, at(1)))
+    for match, player in ((first, keep), (second, duplicate)):
+        Appeal.objects.create(match=match, player=player, text="no")
+    made = merge(keep, duplicate, reason="One person", now=NOW)
+    assert list(Appeal.objects.order_by("pk").values_list("player", flat=True)) == [keep.pk, keep.pk]
+    appeals.answer(
+        appeal_id=Appeal.objects.get(match=second).pk,
+        grant=False,
+        text="It stands",
+        answered_by=User.objects.create_superuser("admin"),
+    )
+    assert Message.objects.get().player == keep
+    undo_merge(made, reason="Two after all", now=NOW)
+    assert list(Appeal.objects.order_by("pk").values_list("player", flat=True)) == [keep.pk, duplicate.pk]

@@ -16,10 +16,13 @@ from django.utils import timezone, translation
 
 from matches.inbox import mail, telling, words
 from matches.inbox.models import Message
+from matches.lobby import tables
+from matches.merging import merge, undo_merge
 from matches.models import Revision
 from matches.push import events
 from players import ledger
 from players.models import Player, Rating
+from players.systems.base import Result
 from tests.building import NOW, at, complete, people, pool_of, won
 
 pytestmark = pytest.mark.django_db
@@ -220,10 +223,63 @@ def test_queries_do_not_rise_with_the_messages(client: Client, django_assert_num
     with_login(one)
     client.force_login(one.user)
     revised([(one.pk, 1500.0, 1490.0)])
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(7):
         client.get("/cashier/messages/")
     for number in range(5):
         revised([(one.pk, 1490.0 - number, 1491.0)])
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(7):
         client.get("/cashier/messages/")
     assert at(0) < NOW
+
+
+# --- Two who turn out to be one ---
+
+
+def read(client: Client, player: Player) -> list[str]:
+    """What the player reads of the reasons of revisions, the last first, and how many are new."""
+    client.force_login(Player.objects.get(pk=player.pk).user)
+    return [line.text.partition("Reason: ")[2] for line in client.get("/cashier/messages/").context["inbox"].lines]
+
+
+def test_the_inbox_of_one_person_is_whole_after_a_merge_and_parted_again_by_its_undoing(client: Client) -> None:
+    one, two, three, other = people(4)
+    for player in (one, two, other):
+        with_login(player)
+    revised([(one.pk, 1.0, 2.0)], "first")
+    revised([(two.pk, 1.0, 2.0), (other.pk, 1.0, 2.0)], "second")
+    revised([(three.pk, 1.0, 2.0)], "not told: he has no login")
+    once = merge(two, three, reason="the same", now=NOW)
+    again = merge(one, two, reason="the same", now=NOW)
+    assert read(client, one) == ["second", "first"]
+    mine = Message.objects.get(player=two)
+    assert client.get("/cashier/").text.count('<span class="count">2<') == 1
+    assert client.post(f"/cashier/messages/{mine.pk}/").status_code == 302
+    assert client.post(f"/cashier/messages/{Message.objects.get(player=other).pk}/").status_code == 404
+    mine.refresh_from_db()
+    assert mine.read_at is not None and client.get("/cashier/messages/").context["inbox"].unread == 1
+    undo_merge(again, reason="they are two", now=NOW)
+    assert read(client, one) == ["first"] and read(client, two) == ["second"]
+    undo_merge(once, reason="they are two", now=NOW)
+    assert read(client, two) == ["second"]
+
+
+def test_a_mail_that_waits_goes_to_whom_the_duplicate_is() -> None:
+    one, two = people(2)
+    with_login(one, language="de")
+    with_login(two)
+    revised([(two.pk, 1.0, 2.0)])
+    merge(one, two, reason="the same", now=NOW)
+    assert mail.send_waiting(timezone.now()) == 1
+    [sent] = outbox.outbox
+    assert sent.to == [one.user.email] and "Grund" in sent.body
+
+
+def test_a_challenge_that_a_duplicate_was_told_of_is_still_found(client: Client) -> None:
+    one, two, host, stranger = people(4)
+    for player in (one, two, stranger):
+        with_login(player)
+    table = tables.challenge(pool_of("fibs"), host, two, Result(length=5))
+    merge(one, two, reason="the same", now=NOW)
+    for reader, status in ((one, 200), (stranger, 404)):
+        client.force_login(reader.user)
+        assert client.get(f"/tables/{table.pk}/").status_code == status

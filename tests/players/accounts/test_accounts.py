@@ -256,14 +256,14 @@ def test_a_claim_is_granted_and_the_matches_are_his(client: Client, admin_client
 
 def test_the_same_claim_again_is_the_same_and_another_takes_its_place() -> None:
     one, two = people(2)
-    user = login_of("vera")
+    user, organiser = login_of("vera"), login_of("organiser")
     first = claims.claim(user=user, player=one)
     assert claims.claim(user=user, player=one) == first
     second = claims.claim(user=user, player=two)
     assert list(Claim.objects.order_by("pk").values_list("state", flat=True)) == ["withdrawn", "open"]
     with pytest.raises(ValidationError):
-        claims.answer(claim_id=first.pk, grant=True, answered_by=user)
-    assert claims.answer(claim_id=second.pk, grant=False, answered_by=user).state == "rejected"
+        claims.answer(claim_id=first.pk, grant=True, answered_by=organiser)
+    assert claims.answer(claim_id=second.pk, grant=False, answered_by=organiser).state == "rejected"
     assert Player.objects.filter(user=user).count() == 0
 
 
@@ -286,10 +286,11 @@ def test_a_claim_that_came_too_late_is_not_granted() -> None:
     [one] = people(1)
     vera, nils = login_of("vera"), login_of("nils")
     first, second = claims.claim(user=vera, player=one), claims.claim(user=nils, player=one)
-    claims.answer(claim_id=first.pk, grant=True, answered_by=vera)
-    claims.answer(claim_id=first.pk, grant=True, answered_by=vera)
+    organiser = login_of("organiser")
+    claims.answer(claim_id=first.pk, grant=True, answered_by=organiser)
+    claims.answer(claim_id=first.pk, grant=True, answered_by=organiser)
     with pytest.raises(ValidationError):
-        claims.answer(claim_id=second.pk, grant=True, answered_by=vera)
+        claims.answer(claim_id=second.pk, grant=True, answered_by=organiser)
     one.refresh_from_db()
     assert one.user == vera and Claim.objects.get(pk=second.pk).state == "open"
 
@@ -314,6 +315,25 @@ def test_organisers_answer_for_players_of_their_pools_alone(client: Client) -> N
     client.post(page, {"action": "grant", "_selected_action": [both.pk]})
     assert Claim.objects.get(pk=both.pk).state == "open"
     assert ATTACH_LOGINS == "players.change_player"
+
+
+@pytest.mark.parametrize("action", ["grant", "reject"])
+@pytest.mark.parametrize("superuser", [False, True])
+def test_nobody_answers_his_own_claim(client: Client, action: str, superuser: bool) -> None:
+    fibs, (one, two) = pool_of("fibs"), people(2)
+    complete(fibs, won(one, two, at(0)))
+    organiser = login_of("organiser", is_staff=True, is_superuser=superuser)
+    fibs.organisers.create(user=organiser)
+    own, others = claims.claim(user=organiser, player=one), claims.claim(user=login_of("vera"), player=two)
+    client.force_login(organiser)
+    page = reverse("admin:players_claim_changelist")
+    with translation.override("en"):
+        said = client.post(page, {"action": action, "_selected_action": [own.pk, others.pk]}, follow=True).content.decode()
+    assert "This claim is your own. Somebody else must answer it." in said
+    assert Claim.objects.get(pk=own.pk).state == "open" and not Player.objects.filter(user=organiser).exists()
+    assert Claim.objects.get(pk=others.pk).state == {"grant": "granted", "reject": "rejected"}[action]
+    claims.answer(claim_id=own.pk, grant=True, answered_by=login_of("another"))
+    assert Player.objects.get(user=organiser) == one
 
 
 def test_a_name_that_goes_while_one_signs_up_leaves_a_login_that_is_asked_for_another(
