@@ -376,7 +376,7 @@ TERMS: dict[str, tuple[Any, Formula]] = {
         _("S, score: winning chance when the match was broken off"),
         _formula("1 − {chance_at_break}"),
     ),
-    "base_change": (_("Change before stake and experience"), _product),
+    "base_change": (_("Change before the factors below"), _product),
     "stake": (_("Stake"), _nothing),
     "money_game_stake": (_("Stake: per point, times the points won"), _money_game_stake),
     "stake_factor": (_("Stake factor"), _formula("log10(1 + {stake})")),

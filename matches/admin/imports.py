@@ -55,7 +55,7 @@ class ImportAdmin(PoolByPool, ReadOnlyAdmin):
     seen_with = (ENTER, CORRECT)
 
     class Media:
-        css = {"all": ["administration.css", "imports.css"]}
+        css = {"all": ["imports.css"]}
 
     def get_urls(self) -> list[Any]:
         view, name = self.admin_site.admin_view, "matches_import_{}".format

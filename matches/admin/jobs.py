@@ -44,9 +44,6 @@ class CorrectionJobAdmin(PoolByPool, ReadOnlyAdmin):
     list_filter = ("status", "pool")
     seen_with = (CORRECT, ENTER, SET_PARAMETERS, CHANGE_PLAYERS)
 
-    class Media:
-        css = {"all": ["administration.css"]}
-
     list_select_related = ("pool", "made_by")
 
     def get_urls(self) -> list[Any]:

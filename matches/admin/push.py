@@ -10,6 +10,7 @@ from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
+from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
@@ -21,10 +22,13 @@ from players.admin import ReadOnlyAdmin, SiteAdmin, moment_column
 
 class WebhookForm(forms.ModelForm):
     kinds = forms.MultipleChoiceField(
-        label=gettext_lazy("events"), choices=Event.Kind.choices, widget=forms.CheckboxSelectMultiple, initial=Event.Kind.values
+        label=capfirst(gettext_lazy("events")),
+        choices=Event.Kind.choices,
+        widget=forms.CheckboxSelectMultiple,
+        initial=Event.Kind.values,
     )
     url = forms.URLField(
-        label=gettext_lazy("address"),
+        label=capfirst(gettext_lazy("address")),
         max_length=500,
         assume_scheme="https",
         help_text=gettext_lazy("https://… Events are posted to it as JSON."),

@@ -54,9 +54,6 @@ class OfMatches(PoolByPool, ReadOnlyAdmin):
     to_pool = "match__pool"
     seen_with = (CORRECT,)
 
-    class Media:
-        css = {"all": ["administration.css"]}
-
     def pool_id_of(self, row: Any) -> int:
         return row.match.pool_id
 

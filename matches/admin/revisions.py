@@ -37,9 +37,6 @@ class RevisionAdmin(PoolByPool, ReadOnlyAdmin):
     made = moment_column(Revision, "made_at")
     fields = ("kind", "pool", "made", "made_by", "reason", "changes", "concerned", "what")
 
-    class Media:
-        css = {"all": ["administration.css"]}
-
     def get_queryset(self, request: HttpRequest) -> QuerySet[Revision]:
         return with_matches(super().get_queryset(request).select_related("pool", "made_by"))
 

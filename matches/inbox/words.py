@@ -8,6 +8,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 
 from matches.inbox.models import Message
 from players.formatting import format_number, format_rating
@@ -63,13 +64,15 @@ def is_rematch(message: Message) -> bool:
 
 def moment(written: str) -> str:
     """A stored instant in the reader's zone and language."""
-    return date_format(timezone.localtime(datetime.fromisoformat(written)), "DATETIME_FORMAT")
+    return date_format(timezone.localtime(datetime.fromisoformat(written)), pgettext("date format", "j M Y, H:i"))
 
 
 def address(message: Message) -> str:
     """The path of the page where the reader sees it for himself."""
     if message.kind == Kind.ASKED:
         return reverse("table", args=[message.details["table"]])
+    if message.kind == Kind.CONFIRM and message.match_id is not None:
+        return reverse("report", args=[message.match_id])  # which leads on to the match when it is settled
     if message.match_id is not None:
         return reverse("match", args=[message.match_id])
     return reverse("cashier_pool", args=[message.pool.slug])

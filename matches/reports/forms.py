@@ -90,7 +90,7 @@ class ToldForm(RefusedForm):
                 ways.append((DRAW, _("A draw")))
         if reader is not None and "chance" in system.uses:
             ways.append((Outcome.BROKEN_OFF.value, _("It was broken off, and is to be evaluated")))
-        ways.append((Outcome.CALLED_OFF.value, _("It was not played to its end, and shall not count")))
+        ways.append((Outcome.CALLED_OFF.value, _("It was not finished and should not count")))
         return ways
 
     def place_fields(self) -> list[forms.BoundField]:

@@ -29,7 +29,7 @@ class SignUpForm(forms.Form):
         label=gettext_lazy("Name shown"),
         required=False,
         max_length=NAME_MAX,
-        help_text=gettext_lazy("By it others know you. Leave it empty if you play here already and want your matches with you."),
+        help_text=gettext_lazy("Others see it. Leave it empty if you have played here already and want to keep those matches."),
     )
     time_zone = forms.CharField(required=False, max_length=64, widget=forms.HiddenInput(attrs={"data-time-zone": ""}))
 

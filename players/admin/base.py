@@ -75,6 +75,12 @@ class FindsRows:
             kwargs["widget"] = FoundSelect(db_field, self.admin_site)  # type: ignore[attr-defined]
         return super().formfield_for_foreignkey(db_field, request, **kwargs)  # type: ignore[misc]
 
+    def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        field = super().formfield_for_dbfield(db_field, request, **kwargs)  # type: ignore[misc]
+        if field is not None and hasattr(field.widget, "can_delete_related"):
+            field.widget.can_delete_related = False  # whoever chooses a player does not want to delete him
+        return field
+
 
 class List(ChangeList):
     """A list that takes a filter in the address which no row can meet (a year beyond the calendar, an id beyond the column) for a

@@ -25,10 +25,10 @@ GRACES = {"0": timedelta(0), "1": timedelta(hours=1), "24": timedelta(days=1), "
 
 
 class RotateForm(forms.Form):
-    """For how long the old secret is still good."""
+    """For how long the old secret still works."""
 
     grace = forms.ChoiceField(
-        label=gettext_lazy("The old secret is good for"),
+        label=gettext_lazy("The old secret works for"),
         choices=[
             ("24", gettext_lazy("one day more")),
             ("168", gettext_lazy("seven days more")),
@@ -48,7 +48,7 @@ class KeyForm(forms.ModelForm):
     def clean(self) -> dict[str, Any]:
         values = super().clean() or self.cleaned_data
         if not self.errors and not any(values[scope] for scope in SCOPES):
-            self.add_error(None, _("A key without a scope is good for nothing. Tick at least one."))
+            self.add_error(None, _("A key without a scope can do nothing. Tick at least one."))
         return values
 
     def clean_source(self) -> str:
@@ -98,7 +98,7 @@ class ApiKeyAdmin(SiteAdmin):
 
     @admin.display(description=gettext_lazy("state"))
     def state(self, key: ApiKey) -> Any:
-        return _("revoked") if key.revoked_at else pgettext_lazy("state of a key", "good")
+        return _("revoked") if key.revoked_at else pgettext_lazy("state of a key", "active")
 
     def get_urls(self) -> list[Any]:
         view = self.admin_site.admin_view
@@ -149,7 +149,7 @@ class ApiKeyAdmin(SiteAdmin):
         if request.method == "POST":
             if revoke_key(key, now=timezone.now(), revoked_by=request.user):  # type: ignore[arg-type]
                 self.log_change(request, key, "revoked")
-            self.message_user(request, _("%(name)s is revoked, and good for nothing from now on.") % {"name": key.name})
+            self.message_user(request, _("%(name)s is revoked and no longer works.") % {"name": key.name})
             return HttpResponseRedirect(_change_url(key))
         context = self._context(request, key, _("Revoke %(name)s") % {"name": key.name})
         return TemplateResponse(request, "admin/players/apikey/revoke.html", context)

@@ -106,6 +106,7 @@ def test_the_form_has_what_the_system_uses_and_a_row_for_each_seat(
     assert len(inline.formset.forms) == pool.rating_system.seats == inline.formset.max_num
     assert set(inline.formset.forms[0].fields) - {"id", "match"} == rows
     assert not inline.formset.can_delete
+    assert "delete-related" not in client.get(add_url(pool)).content.decode()
 
 
 def test_only_systems_with_draws_and_chances_offer_them(client: Client) -> None:

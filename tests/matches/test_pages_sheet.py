@@ -130,6 +130,13 @@ def test_a_match_that_is_not_finished_says_so(client: Client) -> None:
     assert "Player 1 and Player 2, match to 5" in text and "This match is not finished." in text and "No result yet." in text
 
 
+def test_who_may_use_the_administration_gets_there_from_the_match(client: Client, admin_client: Client) -> None:
+    match = open_match(people(2))
+    there = f'href="/admin/matches/match/{match.pk}/change/"'
+    assert there in admin_client.get(match.get_absolute_url()).content.decode()
+    assert there not in client.get(match.get_absolute_url()).content.decode()
+
+
 def test_a_voided_match_says_so(client: Client) -> None:
     match = open_match(people(2), status="voided", ended_at=DAY_ONE, completed_at=DAY_ONE)
     match.participants.filter(seat=1).update(score=1)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from decimal import Decimal
 
 import pytest
 from django.utils import translation
+from django.utils.formats import date_format
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -146,3 +148,8 @@ def test_plain_numbers_keep_every_digit_in_every_language() -> None:
 )
 def test_provisional(experience: int, below: int | None, grey: bool) -> None:
     assert is_provisional(experience, below) is grey
+
+
+def test_django_writes_dates_as_the_pages_do() -> None:
+    for name, text in (("DATETIME_FORMAT", "30 Nov 2026, 14:40"), ("DATE_FORMAT", "30 Nov 2026"), ("TIME_FORMAT", "14:40")):
+        assert date_format(datetime(2026, 11, 30, 14, 40, tzinfo=UTC), name) == text

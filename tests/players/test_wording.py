@@ -184,7 +184,7 @@ def test_an_explanation_of_a_match_for_a_stake() -> None:
         ("P, winning chance of the lower rated player", "1 / (10^(150 × 2.236068 / 2000) + 1)"),
         ("E, expected score of the higher rated player", "1 − 0.404643"),
         ("S, score: won", ""),
-        ("Change before stake and experience", "4 × 2.236068 × (1 − 0.595357)"),
+        ("Change before the factors below", "4 × 2.236068 × (1 − 0.595357)"),
         ("Stake", ""),
         ("Stake factor", "log10(1 + 10)"),
         ("x, experience before", ""),

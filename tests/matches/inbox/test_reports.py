@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from django.test import Client
 from django.utils import timezone
 
 from matches.inbox import words
@@ -16,6 +17,7 @@ from tests.building import people
 from tests.matches.entering import staff
 from tests.matches.inbox.test_messages import with_login
 from tests.matches.reporting import FIRST_WON, PLACED, SECOND_WON, started
+from tests.pages import text_of
 
 pytestmark = pytest.mark.django_db
 
@@ -24,20 +26,24 @@ def told() -> list[tuple[int, str]]:
     return [(message.player_id, message.kind) for message in Message.objects.order_by("pk")]
 
 
-def test_the_other_is_asked_to_confirm_and_told_how_long_he_has() -> None:
+def test_the_other_is_asked_to_confirm_and_told_how_long_he_has(client: Client) -> None:
     match, (one, two) = started("fibs")
     with_login(one), with_login(two)
+    client.force_login(two.user)
     said = reporting.report(match_id=match.pk, player=one, told=FIRST_WON)
     reporting.report(match_id=match.pk, player=one, told=FIRST_WON)
     assert told() == [(two.pk, "confirm")]
     message = Message.objects.select_related("pool").get()
     assert words.moment(said.confirms_at.isoformat()) in words.text(message)
-    assert words.address(message) == match.get_absolute_url()
+    assert words.address(message) == f"/matches/{match.pk}/report/"
+    page = client.get(words.address(message))
+    assert "Is this right?" in text_of(page)
     # A newer report is another question.
     reporting.report(match_id=match.pk, player=one, told=SECOND_WON)
     assert told() == [(two.pk, "confirm")] * 2
     reporting.confirm(report_id=reporting.report(match_id=match.pk, player=one, told=SECOND_WON).pk, player=two)
     assert len(told()) == 2
+    assert client.get(words.address(message))["Location"] == match.get_absolute_url()
 
 
 def test_who_reports_again_and_again_fills_no_mailbox_and_wins_nothing_by_silence() -> None:
