@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from django.db.models import QuerySet
 
-from matches.models import Evaluation, Match, Participant
+from matches.models import Evaluation, Match, Participant, Report
 from matches.revisions import Note, notes_of
 from players.models import Player, PublishedChange, RatingChange
 from players.pages.history import adds_up, shown_otherwise, why_not_counted
@@ -41,6 +41,7 @@ class Sheet:
 
     `notes` are the revisions of it and of what was published of it, the last one first. `unseated` is what was published of
     players who did not sit at the table, as it was found out. `shows_stake`: the reader may see what was at stake.
+    `decision` is why an organiser decided as he did, for those who played.
     """
 
     match: Match
@@ -53,6 +54,7 @@ class Sheet:
     notes: tuple[Note, ...] = ()
     unseated: tuple[PublishedChange, ...] = ()
     evaluation: Evaluation | None = None
+    decision: str = ""
 
     @property
     def called_off(self) -> bool:
@@ -75,7 +77,8 @@ class Sheet:
 def sheet(match_id: int, reader: Player | None, user: AnyUser | None = None) -> Sheet:
     """The sheet of a match as the user (None: the public) may see it. Raises Match.DoesNotExist. The reader's column comes first.
 
-    Six queries; one more for a match whose players were corrected, and another where the pool hides stakes.
+    Six queries; one more for a match whose players were corrected, another where the pool hides stakes, and one for those who
+    played a match that was settled on the site.
     """
     match = Match.objects.select_related("pool").get(pk=match_id)
     seats = tuple(match.participants.select_related("player").order_by("seat"))
@@ -101,8 +104,18 @@ def sheet(match_id: int, reader: Player | None, user: AnyUser | None = None) -> 
         shows_stake=shows_stake,
         notes=tuple(notes),
         evaluation=match.evaluations.first() if match.chance is not None else None,
+        decision=_decision(match) if any(column.own for column in columns) else "",
         unseated=tuple(row for player_id, row in published.items() if player_id not in {seat.player_id for seat in seats}),
     )
+
+
+def _decision(match: Match) -> str:
+    """The reason of the organiser who decided a dispute or closed the match, else ""."""
+    if match.status == Match.Status.OPEN or (match.played_at is None and match.status != Match.Status.VOIDED):
+        return ""
+    decided = match.reports.filter(state=Report.State.DECIDED).order_by("-pk")
+    # The reason of an evaluation is the evaluation's own note.
+    return (decided.values_list("decision", flat=True).first() or "") if match.chance is None else ""
 
 
 def _lines(match: Match) -> QuerySet[RatingChange]:

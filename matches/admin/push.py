@@ -9,7 +9,10 @@ from django.contrib import admin, messages
 from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.urls import reverse
 from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
@@ -54,10 +57,15 @@ class WebhookForm(forms.ModelForm):
 @admin.register(Webhook)
 class WebhookAdmin(SiteAdmin):
     form = WebhookForm
-    list_display = ("name", "url", "active", "made_by")
+    list_display = ("name", "url", "active", "made_by", "log")
     list_select_related = ("made_by",)
     list_filter = ("active",)
     actions = ("renew_secret",)
+
+    @admin.display(description=gettext_lazy("deliveries"))
+    def log(self, webhook: Webhook) -> SafeString:
+        there = reverse("admin:matches_delivery_changelist")
+        return format_html('<a href="{}?webhook__id__exact={}">{}</a>', there, webhook.pk, _("Show"))
 
     def save_model(self, request: HttpRequest, obj: Webhook, form: Any, change: bool) -> None:
         if not change:

@@ -44,7 +44,7 @@ def text(message: Message) -> str:
     if message.kind == Kind.DECIDED:
         return _("An organiser has decided. The match’s page shows the result and what it moved.")
     if message.kind == Kind.ANSWERED:
-        return _("The match’s page shows what the organiser answered.")
+        return _("The page of your appeal shows what the organiser answered.")
     if message.kind == Kind.ASKED:
         return _("The page of the table says by whom and on which terms. Accept there, or decline.")
     if message.kind == Kind.REVISED:
@@ -71,8 +71,8 @@ def address(message: Message) -> str:
     """The path of the page where the reader sees it for himself."""
     if message.kind == Kind.ASKED:
         return reverse("table", args=[message.details["table"]])
-    if message.kind == Kind.CONFIRM and message.match_id is not None:
-        return reverse("report", args=[message.match_id])  # which leads on to the match when it is settled
     if message.match_id is not None:
-        return reverse("match", args=[message.match_id])
+        # The page of the report leads on to the match when it is settled.
+        page = {Kind.CONFIRM: "report", Kind.ANSWERED: "appeal"}.get(Kind(message.kind), "match")
+        return reverse(page, args=[message.match_id])
     return reverse("cashier_pool", args=[message.pool.slug])

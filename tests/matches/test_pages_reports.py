@@ -325,3 +325,16 @@ def test_an_organiser_who_does_not_play_reports_nothing() -> None:
     client.force_login(staff("change_match"))
     assert client.post(page(match), {"outcome": "won_1"}).status_code == 403
     assert pool_of("fibs").pk == match.pool_id and not Report.objects.exists()
+
+
+@pytest.mark.parametrize("told", [SECOND_WON, CALLED_OFF])
+def test_the_players_read_why_an_organiser_decided_as_he_did(told: Any, client: Client) -> None:
+    match, (one, two) = started("fibs")
+    first = reporting.report(match_id=match.pk, player=one, told=FIRST_WON)
+    reporting.dispute(report_id=first.pk, player=two, told=SECOND_WON, note="")
+    why = "The file of the match says so."
+    adjudication.decide(match_id=match.pk, told=told, decided_by=staff(), reason=why, seen=first.pk)
+    for player in (one, two):
+        assert f"Decided by an organiser {why}" in text_of(login_of(player).get(match.get_absolute_url()))
+    assert why not in text_of(client.get(match.get_absolute_url()))
+    assert queries_of(client, match.get_absolute_url()) == 6

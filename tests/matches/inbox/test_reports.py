@@ -85,7 +85,7 @@ def test_both_are_told_of_a_dispute_and_of_its_decision() -> None:
         assert words.subject(message) and words.text(message)
 
 
-def test_an_answered_appeal_is_told_to_him_who_made_it() -> None:
+def test_an_answered_appeal_is_told_to_him_who_made_it(client: Client) -> None:
     match, (one, two) = started("fibs")
     with_login(two)
     said = reporting.report(match_id=match.pk, player=one, told=FIRST_WON)
@@ -94,7 +94,10 @@ def test_an_answered_appeal_is_told_to_him_who_made_it() -> None:
     assert "answered" not in {kind for _, kind in told()}
     appeals.answer(appeal_id=made.pk, grant=False, text="No", answered_by=staff())
     assert told()[-1] == (two.pk, "answered")
-    assert "answered" in words.subject(Message.objects.select_related("pool").get(kind="answered"))
+    message = Message.objects.select_related("pool").get(kind="answered")
+    assert "answered" in words.subject(message)
+    client.force_login(two.user)
+    assert "It was rejected. No" in text_of(client.get(words.address(message)))
 
 
 def test_what_is_rolled_back_is_not_told() -> None:

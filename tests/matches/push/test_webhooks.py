@@ -267,7 +267,9 @@ def test_the_admin_sends_a_delivery_again(admin_client: Client, receiver: Receiv
     webhook = listening(receiver.url)
     webhooks.send_waiting(webhook.pk)
     delivery = webhook.deliveries.get()
-    listed = admin_client.get(reverse("admin:matches_delivery_changelist"))
+    there = f"{reverse('admin:matches_delivery_changelist')}?webhook__id__exact={webhook.pk}"
+    assert f'href="{there}"' in admin_client.get(reverse("admin:matches_webhook_changelist")).content.decode()
+    listed = admin_client.get(there)
     assert "1 · match completed" in listed.content.decode()
     action = {"action": "send_again", "_selected_action": [delivery.pk]}
     assert admin_client.post(reverse("admin:matches_delivery_changelist"), action).status_code == 302
