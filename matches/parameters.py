@@ -26,6 +26,7 @@ from matches.revising import Change, NothingChanges, Plan, Preview, locked_match
 from players import ledger, systems
 from players.ledger import chunks
 from players.models import Era, Pool
+from players.rows import walk
 from players.rules import ALWAYS, Rules
 from players.systems.base import Refused
 
@@ -183,7 +184,7 @@ class NewParameters(Change):
 
     def completed_since(self, plan: Plan, now: datetime) -> Collection[int]:
         stored = Match.objects.filter(replay.completed(plan.pool, plan.since)).values_list("pk", flat=True)
-        fresh = [pk for pk in stored.iterator(chunk_size=replay.FETCH) if pk not in self.judged.ids]
+        fresh = [pk for pk in walk(stored) if pk not in self.judged.ids]
         late = _judge(plan.after.rules, replay.some_matches(plan.pool, fresh))
         late.store()
         return fresh

@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from matches.models import Match
 from players.models import Player, Pool, Rating, RatingChange
+from players.rows import walk
 from players.standings import rank_points, standing
 from players.systems.base import Seat
 
@@ -73,7 +74,7 @@ def _compare(pool: Pool) -> Iterator[Difference | int]:
     }
     lines = 0
     matches = Match.objects.filter(pool=pool, status=Match.Status.COMPLETED).order_by("ended_at", "timed", "sequence", "id")
-    for match in matches.prefetch_related("participants", "changes").iterator(chunk_size=2000):
+    for match in walk(matches.prefetch_related("participants", "changes")):
         system = pool.system_at(match.ended_at)
         reason = system.not_counted(match.result())
         if match.not_counted != (reason.code if reason else ""):

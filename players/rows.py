@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 from django.db import connection, models
 
 M = TypeVar("M", bound=models.Model)
+T = TypeVar("T")
 Row = Sequence[Any]
 Statement = tuple[str, Sequence[Any]]
 
@@ -157,36 +158,44 @@ def _reader(model: type[models.Model]) -> tuple[list[str], list[tuple[int, Any, 
     return [field.attname for field in fields], [(place, column, list(steps)) for place, (steps, column) in found.items()]
 
 
+def walk(found: models.QuerySet[Any, T]) -> Iterator[T]:
+    """What a query finds as it comes, for one that may find very many: memory does not grow with them."""
+    if connection.vendor == "postgresql":
+        _see_rows(found)
+    yield from found.iterator(chunk_size=2000)
+
+
 def stream(found: models.QuerySet[Any, Any]) -> Iterator[tuple[Any, ...]]:
     """The rows of a `values_list` as they come, of columns that hold what the models' fields hold (no JSON).
 
     PostgreSQL sends them in binary: to write and read texts would take five times as long.
     """
     if connection.vendor != "postgresql":
-        yield from found.iterator(chunk_size=FETCH)
+        yield from walk(found)
         return
     import psycopg
 
-    connection.ensure_connection()
+    _see_rows(found)
     sql = psycopg.ClientCursor(connection.connection).mogrify(*found.query.sql_with_params())
     name, held = f"stream_{next(_streams)}", not connection.in_atomic_block
-    _see_rows(*(join.table_name for join in found.query.alias_map.values()))
     with connection.wrap_database_errors, psycopg.ServerCursor(connection.connection, name, withhold=held) as cursor:
         cursor.itersize = FETCH
         cursor.execute(sql, binary=True)
         yield from cursor
 
 
-def _see_rows(*tables: str) -> None:
-    """Have PostgreSQL look again at tables that it takes for empty.
+def _see_rows(found: models.QuerySet[Any, Any]) -> None:
+    """Have PostgreSQL look again at those tables of a query that it takes for empty.
 
     It does so for as long as a minute where it looked while all rows were dead or not yet committed, as those of a site's first
     list are after its dry run. What reads thousands of rows would then be joined by going through a whole table for each.
     """
+    tables = [_quoted(join.table_name) for join in found.query.alias_map.values()]
+    connection.ensure_connection()
     with connection.wrap_database_errors, connection.connection.cursor() as cursor:
         cursor.execute(
             "SELECT relname FROM pg_class WHERE oid = ANY(%s::regclass[]) AND reltuples = 0 AND relpages > 0",
-            [[_quoted(table) for table in tables]],
+            [tables],
         )
         for (table,) in cursor.fetchall():
             cursor.execute(f"ANALYZE (SKIP_LOCKED) {_quoted(table)}")

@@ -15,8 +15,8 @@ from matches.models import Appeal, Match, Message, PairingRequest, Participant, 
 from players.accounts.models import Claim
 from players.api.models import ExternalPlayer
 from players.models import Player, PlayerRecord, PublishedChange, Rating, RatingChange
+from players.rows import walk
 
-FETCH = 2000
 TERMS = ("sequence", "length", "deals", "points", "stake", "real_money", "kind")
 
 
@@ -113,7 +113,7 @@ def _rows(found: Any, *fields: str) -> Iterator[dict[str, Any]]:
     names = [
         field.replace("__slug", "").replace("__name", "").replace("rating__", "").replace("match_id", "match") for field in fields
     ]
-    for row in found.values_list(*fields).iterator(chunk_size=FETCH):
+    for row in walk(found.values_list(*fields)):
         yield dict(zip(names, row, strict=True))
 
 
@@ -123,7 +123,7 @@ def _matches(ids: list[int]) -> Iterator[dict[str, Any]]:
     seats = Participant.objects.filter(match__in=played).select_related("player", "match__pool").order_by("match_id", "seat")
     match: Match | None = None
     row: dict[str, Any] = {}
-    for seat in seats.iterator(chunk_size=FETCH):
+    for seat in walk(seats):
         if match is None or seat.match_id != match.pk:
             if row:
                 yield row

@@ -9,13 +9,14 @@ from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from matches.exports.tables import FETCH, TABLES, Row
+from matches.exports.tables import TABLES, Row
 from matches.exports.writing import FORMATS, lines
 from players.models import Pool
 from players.pages.pools import all_pools
 from players.pages.ranking import criteria_of
 from players.permissions import StakeSight
 from players.rankings import Criteria, marked
+from players.rows import walk
 from players.views import choose
 
 FIELDS = ("rank", "player__name", "value", "standing", "experience", "matches", "wanted")
@@ -37,4 +38,4 @@ def ranking_csv(request: HttpRequest, pool_slug: str) -> HttpResponseBase:
 
 def _wanted(pool: Pool, criteria: Criteria, stakes: StakeSight) -> Iterator[Row]:
     found = marked(pool, list(pool.tiers.all()), criteria).values_list(*FIELDS)
-    return (list(row) for *row, wanted in found.iterator(chunk_size=FETCH) if wanted)
+    return (list(row) for *row, wanted in walk(found) if wanted)

@@ -14,8 +14,9 @@ from typing import Any
 
 from django.utils import timezone
 
-from matches.exports.tables import FETCH, Seated, as_of_one_moment, completed_matches, written
+from matches.exports.tables import Seated, as_of_one_moment, completed_matches, written
 from players.models import Pool, Rating, RatingChange
+from players.rows import walk
 from players.systems.check import FORMAT, Chain
 
 Line = dict[str, Any]
@@ -41,7 +42,7 @@ def _lines(pool: Pool, now: datetime) -> Iterator[Line]:
     }
     ratings = Rating.objects.filter(pool=pool).order_by("player_id")
     openings = ratings.filter(brought=True).values_list("player_id", "opening", "opening_experience", "opened_on")
-    for player, rating, experience, on in openings.iterator(chunk_size=FETCH):
+    for player, rating, experience, on in walk(openings):
         yield {
             "type": "opening",
             "player": player,
@@ -56,7 +57,7 @@ def _lines(pool: Pool, now: datetime) -> Iterator[Line]:
     # Names come after the matches: whoever changes his changes no digest of a match.
     players = 0
     fields = ("player_id", "player__name", "value", "experience", "matches")
-    for player, name, value, experience, played in ratings.values_list(*fields).iterator(chunk_size=FETCH):
+    for player, name, value, experience, played in walk(ratings.values_list(*fields)):
         players += 1
         yield {
             "type": "rating",
@@ -72,7 +73,7 @@ def _lines(pool: Pool, now: datetime) -> Iterator[Line]:
 def _matches(pool: Pool) -> Iterator[Line]:
     fields = ("match_id", "player_id", "before", "change", "after", "experience_before", "experience_after")
     lines = RatingChange.objects.filter(rating__pool=pool).order_by("ended_at", "timed", "sequence", "match_id")
-    history = groupby(lines.values_list(*fields).iterator(chunk_size=FETCH), key=lambda line: line[0])
+    history = groupby(walk(lines.values_list(*fields)), key=lambda line: line[0])
     published = next(history, None)
     for match, seats in completed_matches(pool):
         line = _record(match, seats)

@@ -25,9 +25,8 @@ from matches.revising import snapshot
 from players.models import Pool, Rating, RatingChange
 from players.permissions import StakeSight
 from players.rankings import ranked
+from players.rows import walk
 
-FETCH = 2000
-"""Rows that are read at a time."""
 EVERYTHING = StakeSight(all=True)
 ORDER = ("ended_at", "timed", "sequence")
 TERMS = ("length", "deals", "points", "stake", "real_money", "kind", "chance")
@@ -85,7 +84,7 @@ def _ratings_columns(pool: Pool) -> tuple[str, ...]:
 
 def _ratings(pool: Pool, stakes: StakeSight) -> Iterator[Row]:
     fields = ("rank", "player__name", "value", "standing", "experience", "matches")
-    return map(list, ranked(pool).values_list(*fields).iterator(chunk_size=FETCH))
+    return map(list, walk(ranked(pool).values_list(*fields)))
 
 
 # --- Openings ---
@@ -97,9 +96,8 @@ def _openings_columns(pool: Pool) -> tuple[str, ...]:
 
 def _openings(pool: Pool, stakes: StakeSight) -> Iterator[Row]:
     brought = Rating.objects.filter(pool=pool, brought=True).order_by("player_id")
-    for name, rating, experience, on in brought.values_list(
-        "player__name", "opening", "opening_experience", "opened_on"
-    ).iterator(chunk_size=FETCH):
+    fields = ("player__name", "opening", "opening_experience", "opened_on")
+    for name, rating, experience, on in walk(brought.values_list(*fields)):
         yield [name, rating, experience, on.isoformat() if on else None]
 
 
@@ -119,7 +117,7 @@ def _history(pool: Pool, stakes: StakeSight) -> Iterator[Row]:
         *("experience_before", "experience_after", "score", "expected"),
     )
     lines = RatingChange.objects.filter(rating__pool=pool).order_by(*ORDER, "match_id", "player_id")
-    for match, ended_at, timed, *rest in lines.values_list(*fields).iterator(chunk_size=FETCH):
+    for match, ended_at, timed, *rest in walk(lines.values_list(*fields)):
         yield [match, *ending(ended_at, timed), *rest]
 
 
@@ -153,8 +151,8 @@ def completed_matches(pool: Pool) -> Generator[tuple[dict[str, Any], list[Seated
     """The pool's completed matches in the order of rating, with their participants in the order of seats. One query."""
     seats = Participant.objects.filter(match__pool=pool, match__status=Match.Status.COMPLETED)
     in_order = seats.order_by(*(f"match__{name}" for name in ORDER), "match_id", "seat")
-    found = in_order.values_list(*(f"match__{name}" for name in MATCH_FIELDS), *SEAT_FIELDS).iterator(chunk_size=FETCH)
-    for _match, group in groupby(found, key=itemgetter(0)):
+    found = in_order.values_list(*(f"match__{name}" for name in MATCH_FIELDS), *SEAT_FIELDS)
+    for _match, group in groupby(walk(found), key=itemgetter(0)):
         rows = list(group)
         match = dict(zip(MATCH_FIELDS, rows[0], strict=False))
         yield match, [Seated(*row[len(MATCH_FIELDS) :]) for row in rows]

@@ -204,6 +204,6 @@ def test_a_history_that_postgresql_takes_for_empty_is_looked_at_again(guarded: b
         complete_matches(pool, [won(*players, at(number)) for number in range(1000)])
         elsewhere(analyze)  # as the server does by itself, at any time
         assert "rows=1 " in plan_of_the_history(pool)
-        with mock.patch.object(rows, "_see_rows", rows._see_rows if guarded else lambda *tables: None):
+        with mock.patch.object(rows, "_see_rows", rows._see_rows if guarded else lambda found: None):
             replay.recalculate(pool)
         assert ("rows=1 " not in plan_of_the_history(pool)) is guarded
