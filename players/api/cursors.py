@@ -9,7 +9,7 @@ import base64
 import binascii
 import json
 from collections.abc import Callable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.db.models import Q, QuerySet
@@ -44,7 +44,7 @@ def _fits(value: Any, kind: type) -> bool:
     if type(value) is not kind:
         return False
     if isinstance(value, datetime):
-        return value.tzinfo is not None
+        return value.utcoffset() == timedelta(0)  # as `encode` writes it: of another offset a year can be beyond the calendar
     if isinstance(value, str):
         return "\0" not in value and not any("\ud800" <= char <= "\udfff" for char in value)
     return not isinstance(value, int) or -BIG <= value < BIG

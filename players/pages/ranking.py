@@ -18,6 +18,7 @@ from players.formatting import shown
 from players.histogram import Histogram
 from players.models import Player, Pool, Rating, Tier
 from players.names import clean_name, name_key
+from players.numbers import whole
 from players.rankings import Bin, Criteria, Key
 from players.rankings.filtering import MOST_SCANNED
 from players.systems.base import EXPERIENCE_LIMIT, Refused
@@ -198,9 +199,10 @@ def _tier(tiers: Sequence[Tier], name: str) -> tuple[Tier | None, str]:
 def _whole(text: str, low: int, high: int) -> tuple[int | None, str]:
     if not text:
         return None, ""
-    if not (text.isascii() and text.isdigit()) or not low <= int(text[:20]) <= high:
+    number = whole(text)
+    if number is None or not low <= number <= high:
         return None, capfirst(refusal_rule(Refused("experience", "not_whole", low=low, high=high)))
-    return int(text), ""
+    return number, ""
 
 
 # --- Where everybody stands ---

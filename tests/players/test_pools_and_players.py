@@ -66,6 +66,7 @@ def test_create_pool_makes_a_variant() -> None:
         ({"set": "counted_kinds=[]"}, "counted_kinds"),
         ({"set": "start"}, "NAME=VALUE"),
         ({"provisional": "-1"}, "provisional"),
+        ({"provisional": "9" * 5000}, "provisional"),
         ({"decimals": "9"}, "shown_decimals"),
         ({"decimals": "-1"}, "shown_decimals"),
         ({"provisional": "99999999999999999999"}, "provisional"),

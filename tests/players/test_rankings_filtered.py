@@ -244,6 +244,7 @@ def test_what_was_asked_stays_in_the_form_and_the_links(pool: Pool, client: Clie
         ("experience", "-1", "Must be a whole number from 0 to 2147483647."),
         ("experience", "²", "Must be a whole number from 0 to 2147483647."),
         ("experience", "2147483648", "Must be a whole number from 0 to 2147483647."),
+        ("experience", "0" * 20 + "9" * 40, "Must be a whole number from 0 to 2147483647."),
         ("tier", "Wood", "There is no such tier in this pool."),
     ],
 )

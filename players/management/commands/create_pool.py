@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 
 from players import systems
 from players.models import Pool
+from players.numbers import whole
 from players.services import create_pool
 from players.terminal import read_settings
 
@@ -38,9 +39,9 @@ class Command(BaseCommand):
         given: dict[str, Any] = {}
         if options["provisional_below"] is not None:
             text = options["provisional_below"]
-            if text != "none" and not text.isdecimal():
+            given["provisional_below"] = limit = None if text == "none" else whole(text)
+            if limit is None and text != "none":
                 raise CommandError(_("--provisional-below takes a whole number or “none”."))
-            given["provisional_below"] = None if text == "none" else int(text)
         try:
             pool = create_pool(
                 slug,

@@ -10,6 +10,7 @@ from django.test import Client
 from matches.corrections import Correction, correct
 from matches.merging import merge
 from matches.models import Match
+from players.api.cursors import encode
 from players.models import Rating
 from players.services import create_player, rename_player
 from tests.asking import Asker, fields
@@ -205,6 +206,10 @@ def test_what_a_simulation_refuses(api: Asker, body: Any, wrong: dict[str, str] 
         ("players/?cursor=xx", {"cursor": "bad_cursor"}),
         ("players/?cursor=WyJcdTAwMDAiXQ", {"cursor": "bad_cursor"}),
         ("players/?cursor=W1tbW1tb", {"cursor": "bad_cursor"}),
+        *(
+            (f"players/1/ratings/fibs/history/?cursor={encode([instant, True, 0, 1])}", {"cursor": "bad_cursor"})
+            for instant in ("0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "2026-03-01T20:00:00")
+        ),
         ("players/1/ratings/fibs/history/?since=yesterday", {"since": "not_an_instant"}),
         ("players/1/ratings/fibs/history/?since=2026-02-30", {"since": "not_a_date"}),
         ("players/1/ratings/fibs/history/?since=2026-02-03T10:00", {"since": "not_an_instant"}),
