@@ -27,12 +27,11 @@ RESTART_DELAY = 2  # seconds
 
 def commands(host: str, port: str) -> dict[str, list[str]]:
     """The processes of the site. One worker process without children is enough, as SQLite has one writer at a time."""
-    bind = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     python = [sys.executable, "-m"]
     celery = [*python, "celery", "--quiet", "--app", "ratings_site"]
     quiet = ["--without-gossip", "--without-mingle", "--without-heartbeat"]
     return {
-        "web": [*python, "gunicorn", "ratings_site.wsgi", f"--bind={bind}", "--threads=8", "--graceful-timeout=5"]
+        "web": [*python, "gunicorn", "ratings_site.wsgi", f"--bind={_bind(host, port)}", "--threads=8", "--graceful-timeout=5"]
         + ["--no-control-socket"],
         "worker": [*celery, "worker", "--pool=solo", "--loglevel=INFO", *quiet],
         # No pid file: one that a killed process left behind would keep the next from starting.
@@ -40,14 +39,20 @@ def commands(host: str, port: str) -> dict[str, list[str]]:
     }
 
 
+def _bind(host: str, port: str) -> str:
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
 def environment(given: Mapping[str, str]) -> dict[str, str]:
     """What the local run adds to the environment `given`, which always has the last word."""
     host = given.get("HOST") or "127.0.0.1"
     var = Path(given.get("VAR_DIR") or BASE_DIR / "var").resolve()
     everywhere = host in ("0.0.0.0", "::")
+    port = given.get("PORT") or "8000"
     added = {
         "HOST": host,
-        "PORT": given.get("PORT") or "8000",
+        "PORT": port,
+        "SITE_URL": f"http://{_bind('127.0.0.1' if everywhere else host, port)}",
         "VAR_DIR": str(var),
         "INSECURE_HTTP": "1",
         "ALLOWED_HOSTS": "*" if everywhere else ",".join(dict.fromkeys(["localhost", "127.0.0.1", "[::1]", host])),
@@ -203,7 +208,7 @@ def main() -> None:
         prepare()
     except KeyboardInterrupt:
         raise SystemExit(130) from None
-    site = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    site = f"http://{_bind(host, port)}"
     print(f"\nThe site is at {site}/ and its administration at {site}/admin/. Ctrl-C stops it.\n", flush=True)
     raise SystemExit(run(commands(host, port)))
 

@@ -269,7 +269,8 @@ STORAGES = {
         else "whitenoise.storage.CompressedManifestStaticFilesStorage"
     },
 }
-MEDIA_ROOT = VAR_DIR / "media"
+# An upload of match files is held to the number that its form names, with a word beside the field.
+DATA_UPLOAD_MAX_NUMBER_FILES = 1000
 
 # --- Security ---
 
@@ -337,7 +338,8 @@ WEBHOOKS_MAY_BE_PRIVATE = env.bool("WEBHOOKS_MAY_BE_PRIVATE", default=False)
 
 globals().update(env.email_url("EMAIL_URL", default="consolemail://"))
 _own_host = next((host for host in ALLOWED_HOSTS if not host.startswith(("*", "."))), "")
-SITE_URL = env.str("SITE_URL", default=f"https://{_own_host}" if _own_host else "http://127.0.0.1:8000").rstrip("/")
+_own_url = f"{'https' if HTTPS else 'http'}://{_own_host}" if _own_host else "http://127.0.0.1:8000"
+SITE_URL = env.str("SITE_URL", default=_own_url).rstrip("/")
 EMAIL_TIMEOUT = 10  # seconds
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="ratings@localhost")
 

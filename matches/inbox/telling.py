@@ -96,7 +96,7 @@ def of_events(events: Sequence[Event]) -> None:
 
 def warn_of_decay(now: datetime) -> int:
     """Tell players whose standing begins to fall within days; how many are looked at. Once for each time away."""
-    found = 0
+    looked_at = 0
     for pool in Pool.objects.prefetch_related("tiers"):
         rule = pool.standing_rule
         if rule is None or rule.decays_from is None or not rule.per_day:
@@ -110,11 +110,18 @@ def warn_of_decay(now: datetime) -> int:
             last_ended_at__lte=now - begins + AHEAD,
             player__user__is_active=True,
         )
-        for rating in ratings.select_related("last_match").order_by("player_id"):
-            assert rating.last_ended_at is not None
-            begin = rating.last_ended_at + begins
-            details = {rating.player_id: {"begins": begin.isoformat(), "per_day": rule.per_day}}
-            key = f"decay {pool.pk} {rating.last_match_id}"
-            tell([rating.player_id], Kind.DECAY, key, pool, now=now, details=details)
-            found += 1
-    return found
+        told = [
+            Message(
+                player_id=player_id,
+                kind=Kind.DECAY,
+                key=f"decay {pool.pk} {match_id}",
+                pool=pool,
+                details={"begins": (ended_at + begins).isoformat(), "per_day": rule.per_day},
+                made_at=now,
+                mail_due_at=now,
+            )
+            for player_id, match_id, ended_at in ratings.values_list("player_id", "last_match_id", "last_ended_at")
+        ]
+        Message.objects.bulk_create(told, ignore_conflicts=True, batch_size=BATCH)
+        looked_at += len(told)
+    return looked_at

@@ -393,6 +393,11 @@ def test_an_upload_that_cannot_be_taken(client: Client, files: Any, message: str
     assert not Import.objects.exists()
 
 
+def test_as_many_files_as_the_form_names_reach_it(client: Client) -> None:
+    answer = upload(client, *((f"{number}.csv", ROWS) for number in range(jobs.MOST_FILES + 1)))
+    assert answer.status_code == 200 and "At most 500 files with" in text_of(answer)
+
+
 def test_an_upload_that_is_too_large(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("matches.admin.import_forms.MOST_BYTES", 10)
     assert "At most 500 files with" in text_of(upload(client, ("a.csv", ROWS)))

@@ -31,6 +31,7 @@ def test_the_given_environment_has_the_last_word(tmp_path):
     added = local.environment({"VAR_DIR": str(tmp_path)})
     assert (added["HOST"], added["PORT"], added["INSECURE_HTTP"]) == ("127.0.0.1", "8000", "1")
     assert added["ALLOWED_HOSTS"] == "localhost,127.0.0.1,[::1]"
+    assert added["SITE_URL"] == "http://127.0.0.1:8000"
     given = {"VAR_DIR": str(tmp_path), "PORT": "8001", "HOST": "", "SECRET_KEY": "mine", "ALLOWED_HOSTS": "ratings.example"}
     assert local.environment(given).items() >= {**given, "HOST": "127.0.0.1"}.items()
 

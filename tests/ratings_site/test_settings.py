@@ -69,6 +69,12 @@ def test_a_local_run_over_http_is_not_redirected(production):
     assert "Strict-Transport-Security" not in headers
 
 
+def test_links_in_mails_follow_how_the_site_is_reached(production):
+    code = "from django.conf import settings; print(settings.SITE_URL)"
+    assert process.output(code, **production) == "https://ratings.example"
+    assert process.output(code, **production, INSECURE_HTTP="1") == "http://ratings.example"
+
+
 def test_sqlite_waits_for_the_write_lock_at_the_start_of_a_transaction(production):
     code = """
 import sqlite3

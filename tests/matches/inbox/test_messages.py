@@ -10,8 +10,9 @@ import pytest
 from allauth.account.models import EmailAddress
 from django.contrib.auth.models import User
 from django.core import mail as outbox
-from django.db import transaction
+from django.db import connection, transaction
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone, translation
 
 from matches.inbox import mail, telling, words
@@ -84,9 +85,9 @@ def far_above(player: Player, days: float) -> Rating:
 
 
 def people_more() -> Player:
-    from players.services import create_players
+    from players.services import create_player
 
-    return create_players(["Another"])[0]
+    return create_player("Another")
 
 
 @pytest.mark.parametrize(("days", "told"), [(11.9, False), (12.1, True), (14.9, True), (15.1, False)])
@@ -107,6 +108,17 @@ def test_decay_is_announced_in_the_days_before_it_begins(days: float, told: bool
         assert Rating.objects.get(pk=rating.pk).standing == rating.value
         ledger.update_standings(rating.pool_id, begins)
         assert Rating.objects.get(pk=rating.pk).standing == rating.value - 1
+
+
+def test_however_many_are_warned_the_queries_are_the_same() -> None:
+    counts = []
+    for player in people(3):
+        far_above(with_login(player), 13)
+        with CaptureQueriesContext(connection) as queries:
+            telling.warn_of_decay(NOW)
+        counts.append(len(queries))
+    assert len(set(counts)) == 1
+    assert sorted(Message.objects.values_list("player__name", flat=True)) == ["Player 1", "Player 2", "Player 3"]
 
 
 def waiting_mail(**fields: Any) -> Message:
