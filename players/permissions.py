@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Protocol
 
 from django.contrib.auth.models import AnonymousUser, User
-from django.db.models import Model, QuerySet
+from django.db.models import QuerySet
 
-from players.models import Organiser, Player, Pool
+from players.models import Organiser, Pool
 
-T = TypeVar("T", bound=Model)
 AnyUser = User | AnonymousUser
 
 SEE, CORRECT, ENTER = "matches.view_match", "matches.change_match", "matches.add_match"
@@ -51,11 +50,6 @@ def organises(user: AnyUser, pool: Pool) -> bool:
     return Organiser.objects.filter(pool=pool, user=user.pk).exists()
 
 
-def can_correct(user: AnyUser, pool: Pool) -> bool:
-    """Whether the user may correct and void the pool's matches."""
-    return may(user, CORRECT, pool)
-
-
 def pools_for(user: AnyUser, permission: str = CORRECT) -> QuerySet[Pool]:
     """The pools in which the user has the permission."""
     if may_everywhere(user, permission):
@@ -65,11 +59,11 @@ def pools_for(user: AnyUser, permission: str = CORRECT) -> QuerySet[Pool]:
     return Pool.objects.none()
 
 
-def in_pools_for(user: AnyUser, rows: QuerySet[T], permission: str = CORRECT, pool: str = "pool") -> QuerySet[T]:
-    """The rows of those pools; `pool` is the way from a row to its pool, as in `rating__pool`."""
-    if may_everywhere(user, permission):
-        return rows
-    return rows.filter(**{f"{pool}__in": pools_for(user, permission)})
+class HasLogin(Protocol):
+    """A player, or so much of one as was read."""
+
+    @property
+    def user_id(self) -> int | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +74,7 @@ class StakeSight:
     all: bool
     user_id: int | None = None
 
-    def of(self, players: Iterable[Player]) -> bool:
+    def of(self, players: Iterable[HasLogin]) -> bool:
         """Whether he sees the stake of a match of these players."""
         return self.all or (self.user_id is not None and any(player.user_id == self.user_id for player in players))
 

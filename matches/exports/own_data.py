@@ -11,7 +11,7 @@ from typing import Any
 from allauth.account.models import EmailAddress
 from django.db.models import Exists, OuterRef, Q
 
-from matches.models import Appeal, Match, Message, PairingRequest, Participant, Report, Table
+from matches.models import Appeal, Match, Message, PairingRequest, Participant, Report, Table, TableSeat
 from players.accounts.models import Claim
 from players.api.models import ExternalPlayer
 from players.models import Player, PlayerRecord, PublishedChange, Rating, RatingChange
@@ -42,6 +42,13 @@ def own_data(player: Player, now: datetime) -> Iterator[str]:
             *("match_id", "before", "change", "after", "experience_before", "experience_after"),
         ),
         "tables": _rows(Table.objects.filter(host__in=ids).order_by("pk"), "pool__slug", "opened_at", "length", "deals", "stake"),
+        "challenges": _rows(
+            Table.objects.filter(invited__in=ids).order_by("pk"),
+            *("pool__slug", "host__name", "opened_at", "length", "deals", "stake", "status", "closed_because"),
+        ),
+        "sits_at": _rows(
+            TableSeat.objects.filter(player__in=ids).order_by("pk"), "table__pool__slug", "table__host__name", "taken_at"
+        ),
         "waits_to_be_paired": _rows(
             PairingRequest.objects.filter(player__in=ids).order_by("pk"), "pool__slug", "since", "length", "deals", "stake"
         ),
@@ -110,9 +117,8 @@ def _player(player: Player) -> dict[str, Any]:
 
 
 def _rows(found: Any, *fields: str) -> Iterator[dict[str, Any]]:
-    names = [
-        field.replace("__slug", "").replace("__name", "").replace("rating__", "").replace("match_id", "match") for field in fields
-    ]
+    named = (field.removesuffix("__slug").removesuffix("__name").rpartition("__")[2] for field in fields)
+    names = ["match" if name == "match_id" else name for name in named]
     for row in walk(found.values_list(*fields)):
         yield dict(zip(names, row, strict=True))
 
@@ -131,7 +137,9 @@ def _matches(ids: list[int]) -> Iterator[dict[str, Any]]:
             row = {"match": match.pk, "pool": match.pool.slug, "status": match.status, "ended_at": _end(match)}
             row |= {name: getattr(match, name) for name in TERMS}
             row |= {"chance_of_player_1": match.chance, "not_counted": match.not_counted, "seats": []}
-        row["seats"].append({"player": seat.player.name, "you": seat.player_id in ids, "score": seat.score, "place": seat.place})
+        own = seat.player_id in ids
+        told = {"player": seat.player.name, "you": own, "score": seat.score, "place": seat.place}
+        row["seats"].append(told | {"rake": seat.rake} if own else told)
     if row:
         yield row
 

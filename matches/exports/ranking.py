@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponseBase
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from matches.exports.tables import TABLES, Row
+from matches.exports.views import download
 from matches.exports.writing import FORMATS, lines
 from players.models import Pool
 from players.pages.pools import all_pools
@@ -31,9 +32,7 @@ def ranking_csv(request: HttpRequest, pool_slug: str) -> HttpResponseBase:
     table = TABLES["ratings"]
     if asked.criteria:
         table = replace(table, rows=lambda pool, stakes: _wanted(pool, asked.criteria, stakes))
-    response = StreamingHttpResponse(lines(table, pool, "csv"), content_type=FORMATS["csv"])
-    response["Content-Disposition"] = f'attachment; filename="{pool.slug}.csv"'
-    return response
+    return download(lines(table, pool, "csv"), FORMATS["csv"], f"{pool.slug}.csv")
 
 
 def _wanted(pool: Pool, criteria: Criteria, stakes: StakeSight) -> Iterator[Row]:

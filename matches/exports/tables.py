@@ -168,8 +168,8 @@ def _matches(pool: Pool, stakes: StakeSight) -> Iterator[Row]:
             # 1, 0.5 or 0, as an import reads it; a match that was broken off has the chance instead.
             score = seats[0].score
             outcome = [None if score is None else int(score) if score == int(score) else score]
-        hidden = not stakes.all and (stakes.user_id is None or stakes.user_id not in {seat.user_id for seat in seats})
-        values = [None if hidden and name == "stake" else match[name] for name in terms]
+        seen = stakes.of(seats)
+        values = [match[name] if seen or name != "stake" else None for name in terms]
         yield [
             *(match["id"], *ending(match["ended_at"], match["timed"]), match["sequence"]),
             *(seat.name for seat in seats),

@@ -59,7 +59,7 @@ def file(request: HttpRequest, reader: Player | None, pool_slug: str, what: str,
         text = lines(TABLES[what], pool, form, stakes)
     else:
         raise Http404(_("There is no such file."))
-    return _download(text, FORMATS[form], f"{pool.slug}-{what}.{form}")
+    return download(text, FORMATS[form], f"{pool.slug}-{what}.{form}")
 
 
 def may_check(pool: Pool, stakes: StakeSight) -> bool:
@@ -76,10 +76,11 @@ def data(request: HttpRequest, reader: Player | None) -> HttpResponseBase:
     if reader is None:
         return render(request, "players/no_player.html")
     text = own_data(reader, timezone.now())
-    return _download(text, "application/json; charset=utf-8", f"{reader.slug}.json")
+    return download(text, "application/json; charset=utf-8", f"{reader.slug}.json")
 
 
-def _download(text: Iterator[str], kind: str, name: str) -> StreamingHttpResponse:
+def download(text: Iterator[str], kind: str, name: str) -> StreamingHttpResponse:
+    """A file of this name, sent in pieces as it is read."""
     response = StreamingHttpResponse(_bunched(text), content_type=kind)
     response["Content-Disposition"] = f'attachment; filename="{name}"' if name.isascii() else "attachment"
     response["X-Accel-Buffering"] = "no"

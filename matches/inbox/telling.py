@@ -121,6 +121,7 @@ def warn_of_decay(now: datetime) -> int:
                 mail_due_at=now,
             )
             for player_id, match_id, ended_at in ratings.values_list("player_id", "last_match_id", "last_ended_at")
+            if ended_at is not None
         ]
         Message.objects.bulk_create(told, ignore_conflicts=True, batch_size=BATCH)
         looked_at += len(told)

@@ -19,7 +19,7 @@ from django.urls import reverse
 from matches.completion import complete_matches
 from matches.corrections import Correction, correct
 from matches.exports.tables import TABLES
-from matches.lobby.tables import start_match
+from matches.lobby.tables import challenge, open_table, start_match
 from matches.models import Appeal, Match
 from matches.reports import reporting
 from matches.reports.reporting import Told
@@ -69,7 +69,9 @@ def test_the_page_leads_to_every_file(client: Client, played: list[Player]) -> N
     addresses = [reverse("pool_file", args=["fibs", what, form]) for what in TABLES for form in ("csv", "jsonl")]
     for address in (*addresses, reverse("pool_file", args=["fibs", "records", "jsonl"])):
         assert f'href="{address}"' in page.text
-        assert content(client.get(address)).startswith(("{", "rank", "match", "name")) or "openings" in address
+        text = content(client.get(address))
+        begins = ("rank,", "match,", "name,") if address.endswith(".csv") else "{"
+        assert text.startswith(begins) or address.endswith("openings.jsonl"), address
     assert "python -m players.systems.check fibs-records.jsonl" in text_of(page)
     assert f'href="{files("fibs")}"' in client.get(reverse("rules", args=["fibs"])).text
 
@@ -144,6 +146,7 @@ def test_all_of_ones_own_data(played: list[Player]) -> None:
     assert len(told["matches"]) == len(told["history"]) == 9
     for match in told["matches"]:
         assert [seat["you"] for seat in match["seats"]].count(True) == 1
+        assert all(("rake" in seat) == seat["you"] for seat in match["seats"])
     assert {match["stake"] for match in told["matches"]} == {None, "5.00"}
     # Of others there is what his pages show, and nothing else.
     assert "login-" not in json.dumps(told).replace(vera.user.username, "")
@@ -162,12 +165,16 @@ def test_own_data_holds_what_he_said_and_was_told(played: list[Player]) -> None:
     said = reporting.report(match_id=match.pk, player=vera, told=Told(outcome="result", scores=(1, 0)), note="A fine match")
     reporting.dispute(report_id=said.pk, player=other, told=Told(outcome="result", scores=(0, 1)), note="It was mine")
     Appeal.objects.create(match=match, player=vera, text="Look again")
+    open_table(pool_of("tics"), vera, Result())
+    challenge(pool_of("tics"), other, vera, Result())
     told = json.loads(content(client.get(reverse("own_data"))))
     assert told["player"]["country"] == "DK"
     assert told["player"]["login"]["addresses"] == [{"email": "vera@example.org", "verified": True, "primary": True}]
     assert told["ids_at_game_servers"][0]["external_id"] == "u77" and told["claims"][0]["note"] == "It is me"
     assert told["reports"][0]["note"] == "A fine match" and told["appeals"][0]["text"] == "Look again"
-    assert [message["kind"] for message in told["messages"]] == ["disputed"]
+    assert [message["kind"] for message in told["messages"]] == ["disputed", "asked"]
+    assert [(seat["pool"], seat["host"]) for seat in told["sits_at"]] == [("tics", "Player 1")]
+    assert [(table["pool"], table["host"], table["status"]) for table in told["challenges"]] == [("tics", "Player 2", "waiting")]
     # What another has said is his.
     assert told["disputes"] == [] and "It was mine" not in json.dumps(told)
 
