@@ -9,12 +9,13 @@ from itertools import groupby
 from operator import or_
 from typing import Any
 
-from django.db.models import Count, Q
+from django.db.models import Q
 
 from matches.lobby.reads import tables_by_pool
 from matches.models import Match, Participant
 from players import rankings
 from players.models import Pool, Rating
+from players.rankings.listing import Ranked, with_ranks
 
 BEST = 5
 LAST = 8
@@ -25,7 +26,7 @@ class PoolCard:
     """A pool on the front page: its best players with their ranks, how many are listed, how many tables wait, the own rating."""
 
     pool: Pool
-    best: tuple[tuple[int, Rating], ...]
+    best: tuple[Ranked, ...]
     listed: int
     waiting: int
     own: Rating | None
@@ -38,21 +39,17 @@ class LastResult:
 
 
 def pool_cards(pools: Sequence[Pool], own: dict[int, Rating]) -> list[PoolCard]:
-    """A card for each pool. Three queries, however many pools there are."""
+    """A card for each pool. Three queries at most, however many pools there are."""
     best: dict[int, list[Rating]] = {pool.pk: [] for pool in pools}
     for rating in _first_of_each(rankings.listed, pools, Rating.objects.select_related("player"), BEST):
         best[rating.pool_id].append(rating)
-    counts = dict(Rating.objects.filter(matches__gt=0).order_by().values_list("pool").annotate(Count("pk")))
+    for ratings in best.values():
+        ratings.sort(key=lambda rating: (-rating.rank_points, -rating.value, rating.player_id))
+    sizes = rankings.sizes(pools)
     return [
-        PoolCard(pool, _with_ranks(best[pool.pk]), counts.get(pool.pk, 0), waiting, own.get(pool.pk))
+        PoolCard(pool, with_ranks(best[pool.pk], start=0, above=0), sizes.get(pool.pk, 0), waiting, own.get(pool.pk))
         for pool, waiting in tables_by_pool(pools)
     ]
-
-
-def _with_ranks(ratings: list[Rating]) -> tuple[tuple[int, Rating], ...]:
-    """The first of a pool in the order of its ranking; equal shown standings share a rank."""
-    ratings.sort(key=lambda rating: (-rating.rank_points, -rating.value, rating.player_id))
-    return tuple((1 + sum(other.rank_points > rating.rank_points for other in ratings), rating) for rating in ratings)
 
 
 def last_results(pools: Sequence[Pool]) -> list[LastResult]:

@@ -96,8 +96,8 @@ def test_the_front_page_shows_the_best_of_each_pool_and_the_last_results(client:
     play("tics", won(table[0], table[1], now - timedelta(hours=30), length=None))
     response = client.get("/")
     card, *_ = response.context["cards"]
-    assert [rating.player.name for _, rating in card.best] == [f"Player {number}" for number in (6, 5, 4, 3, 2)]
-    assert [rank for rank, _ in card.best] == [1, 2, 3, 4, 5] and card.listed == 12
+    assert [line.rating.player.name for line in card.best] == [f"Player {number}" for number in (6, 5, 4, 3, 2)]
+    assert [line.rank for line in card.best] == [1, 2, 3, 4, 5] and card.listed == 12
     assert [result.match.length for result in response.context["results"]] == [6, 5, 4, 3, 2, 1, None]
     text = text_of(response)
     assert "Player 6 won against Player 12, match to 6 FIBS ·" in text and "How strong you play, match by match" in text
@@ -108,7 +108,7 @@ def test_the_best_share_ranks_as_in_the_ranking(client: Client) -> None:
     now = timezone.now()
     complete_matches(pool_of("tics"), [won(table[n], table[n + 4], now, length=None) for n in range(4)], now=now)
     card = next(card for card in client.get("/").context["cards"] if card.pool.slug == "tics")
-    assert [rank for rank, _ in card.best] == [1, 1, 1, 1, 5]
+    assert [line.rank for line in card.best] == [1, 1, 1, 1, 5]
 
 
 def test_the_own_ratings_come_first() -> None:
