@@ -85,11 +85,6 @@ def format_plain(value: float) -> str:
     return repr(float(value) + 0.0)  # adding 0.0 turns -0.0 into 0.0
 
 
-def format_signed_plain(value: float) -> str:
-    """A change for files and programs: +3.769, -3.769, 0.0."""
-    return f"+{format_plain(value)}" if value > 0 else format_plain(value)
-
-
 def _trimmed(number: Decimal) -> Decimal:
     """Without zeros after the last digit that says something."""
     whole = number.to_integral_value(context=ROUNDING)

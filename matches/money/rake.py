@@ -85,14 +85,6 @@ def bands_of(pool: Pool) -> list[RakeBand]:
     return list(RakeBand.objects.filter(pool=pool))
 
 
-def bands_by_pool(pools: Iterable[Pool]) -> dict[int, list[RakeBand]]:
-    """By pool id, the bands of several pools. One query."""
-    found: dict[int, list[RakeBand]] = defaultdict(list)
-    for band in RakeBand.objects.filter(pool__in=list(pools)):
-        found[band.pool_id].append(band)
-    return dict(found)
-
-
 def bands_statement(pool_id: int) -> rows.Statement:
     """The statement that reads the bands, for a completion, which sends it along with others."""
     return f"SELECT {rows.columns(RakeBand)} FROM matches_rakeband WHERE pool_id = %s", [pool_id]

@@ -108,11 +108,6 @@ class Report(models.Model):
         """Whether he who made it has reported, taken back and reported again so often that nobody has to listen any more."""
         return Report.objects.filter(match=self.match_id, seat=self.seat).exclude(pk=self.pk).count() >= self.PATIENCE
 
-    @property
-    def needs_organiser(self) -> bool:
-        """Whether nothing but an organiser, or an explicit confirmation, will settle it."""
-        return self.is_live and self.confirms_at is None
-
 
 class Evaluation(models.Model):
     """How a match that was broken off stood: player 1's winning chance (0 to 1), the position and who or what evaluated it."""

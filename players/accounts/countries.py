@@ -21,14 +21,5 @@ def names(language: str) -> dict[str, str]:
 
 
 def choices() -> list[tuple[str, str]]:
-    return [("", "–"), *_here().items()]
-
-
-def name_of(code: str) -> str:
-    """The country's name; empty for none, and the code itself for one that is not known."""
-    return _here().get(code, code)
-
-
-def _here() -> dict[str, str]:
     language = (get_language() or settings.LANGUAGE_CODE).partition("-")[0]
-    return names(language)
+    return [("", "–"), *names(language).items()]

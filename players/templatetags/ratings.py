@@ -121,12 +121,6 @@ def euros(amount: Decimal | float) -> str:
     return formatting.format_euros(amount)
 
 
-@register.filter
-def provisional(experience: int, pool: Pool) -> bool:
-    """Whether a rating with so much experience is grey in the pool."""
-    return formatting.is_provisional(experience, pool.provisional_below)
-
-
 @register.simple_tag
 def elo(value: float, experience: int, pool: Pool) -> SafeString:
     """A rating that is grey, dotted and said to be provisional where the pool says so."""
@@ -282,14 +276,6 @@ def graph_date(value: date, unit: str) -> str:
         "year": "Y",
     }
     return date_format(value, formats[unit])
-
-
-@register.filter
-def since(value: datetime) -> str:
-    """An instant of today by its time, any other by its date too."""
-    local = timezone.localtime(value)
-    # Translators: the time of day.
-    return date_format(local, pgettext("date format", "H:i") if local.date() == timezone.localdate() else _date_formats()[1])
 
 
 @register.filter

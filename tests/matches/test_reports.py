@@ -311,7 +311,7 @@ def test_silence_confirms_neither_a_dispute_nor_what_follows_one() -> None:
     reporting.dispute(report_id=said.pk, player=two, told=SECOND_WON, now=NOW)
     reporting.withdraw(report_id=said.pk, player=one, now=NOW)
     again = told(match, one)
-    assert again.confirms_at is None and again.needs_organiser
+    assert again.is_live and again.confirms_at is None
     assert reporting.confirm_silent(NOW + timedelta(days=9)) == 0
     reporting.confirm(report_id=again.pk, player=two, now=NOW)
     assert Match.objects.get().status == "completed"
@@ -326,7 +326,7 @@ def test_one_that_cannot_be_rated_keeps_no_other_waiting() -> None:
     Match.objects.filter(pk=bad.pk).update(stake=None)
     due = NOW + timedelta(days=2)
     assert reporting.confirm_silent(due) == 1 and reporting.confirm_silent(due) == 0
-    assert live(bad).needs_organiser and Match.objects.get(pk=good.pk).status == "completed"
+    assert live(bad).confirms_at is None and Match.objects.get(pk=good.pk).status == "completed"
 
 
 # --- Not played ---
@@ -416,7 +416,7 @@ def evaluated(match: Match, **more: Any) -> Evaluation:
 def test_a_match_that_was_broken_off_is_rated_by_its_evaluation() -> None:
     match, (one, two) = started("crowns-cup")
     said = told(match, one, BROKEN_OFF, note="Two checkers back")
-    assert said.confirms_at is None and said.needs_organiser
+    assert said.is_live and said.confirms_at is None
     assert reporting.confirm(report_id=said.pk, player=two, now=NOW).state == "agreed"
     assert reporting.confirm(report_id=said.pk, player=two, now=LATER).state == "agreed"
     assert not RatingChange.objects.exists()

@@ -18,7 +18,6 @@ from players.formatting import (
     format_percent,
     format_plain,
     format_rating,
-    format_signed_plain,
     format_term,
     is_provisional,
     shown,
@@ -137,9 +136,6 @@ def test_plain_numbers_keep_every_digit_in_every_language() -> None:
     with translation.override("de"):
         assert format_plain(3.7690486832235854) == "3.7690486832235854"
         assert format_plain(-0.0) == "0.0"
-        assert format_signed_plain(3.7690486832235854) == "+3.7690486832235854"
-        assert format_signed_plain(-3.5) == "-3.5"
-        assert format_signed_plain(-0.0) == "0.0"
 
 
 @pytest.mark.parametrize(

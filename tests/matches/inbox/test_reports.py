@@ -55,7 +55,7 @@ def test_who_reports_again_and_again_fills_no_mailbox_and_wins_nothing_by_silenc
         reporting.withdraw(report_id=said.pk, player=one)
     last = reporting.report(match_id=match.pk, player=one, told=FIRST_WON)
     assert told() == [(two.pk, "confirm")] * Report.PATIENCE
-    assert last.confirms_at is None and last.needs_organiser
+    assert last.is_live and last.confirms_at is None
     reporting.confirm_silent(timezone.now() + timedelta(days=9))
     match.refresh_from_db()
     assert match.status == "open"
