@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Any
-from zoneinfo import available_timezones
 
 from django import forms
 from django.conf import settings
@@ -19,7 +18,7 @@ from players.accounts import claims, countries, renaming
 from players.accounts.models import NOTE_MAX
 from players.models import Player
 from players.names import NAME_MAX, clean_name, name_key
-from players.timezones import validate_time_zone
+from players.timezones import time_zones, validate_time_zone
 
 
 class SignUpForm(forms.Form):
@@ -104,7 +103,7 @@ class ProfileForm(forms.ModelForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        zones = sorted(available_timezones() | {self.instance.time_zone})
+        zones = sorted(time_zones() | {self.instance.time_zone})
         self.fields["time_zone"].choices = [(zone, zone.replace("_", " ")) for zone in zones]  # type: ignore[attr-defined]
         self.fields["country"].choices = countries.choices()  # type: ignore[attr-defined]
         self.old_name = self.instance.name
