@@ -1,7 +1,7 @@
 """The check of Law 1: is every stored number what a clean replay gives?
 
-A plain loop of its own over the matches, one at a time, sharing with the site nothing but the rating systems: no ledger, no
-replay, no set-based step. It reads in one snapshot, holds nothing up and writes nothing.
+A plain loop of its own over the matches, one at a time, sharing with the site nothing but the rating systems and the rules of
+standings: no ledger, no replay, no set-based step. It reads in one snapshot, holds nothing up and writes nothing.
 """
 
 from __future__ import annotations

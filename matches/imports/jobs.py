@@ -203,9 +203,9 @@ def run(import_id: int) -> None:
                     values["error"] = _("Nothing was imported: what is there has changed since it was checked. Look at it again.")
             except BadFile as bad:
                 values["error"] = str(bad)
-    except (NotWaiting, OperationalError, InterfaceError) as error:
-        if isinstance(error, NotWaiting):
-            return
+    except NotWaiting:
+        return
+    except (OperationalError, InterfaceError):
         raise  # the sweep tries again
     except Exception as error:
         logger.error("import %s failed", record.pk, exc_info=error)

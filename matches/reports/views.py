@@ -133,7 +133,7 @@ def appeal(request: HttpRequest, reader: Player, match_id: int) -> HttpResponse:
     seats = list(match.participants.select_related("player").order_by("seat"))
     if not any(seat.player_id == reader.pk for seat in seats):
         raise reporting.NotAtTable(match)
-    form, status, why_not = AppealForm(request.POST or None), 200, ""
+    form, status, why_not = AppealForm(request.POST if request.method == "POST" else None), 200, ""
     if request.method == "POST":
         status = 400
         if form.is_valid():
@@ -146,8 +146,6 @@ def appeal(request: HttpRequest, reader: Player, match_id: int) -> HttpResponse:
             else:
                 messages.success(request, _("Your appeal is with the organisers. They will answer you here."))
                 return redirect("appeal", match_id)
-    else:
-        form = AppealForm()
     known = list(Appeal.objects.filter(match=match, player=reader))
     context = {
         "reader": reader,

@@ -26,7 +26,7 @@ from players.pages.window import Window
 def profile(request: HttpRequest, reader: Player | None) -> HttpResponse:
     if reader is None:
         return redirect("own_player")
-    form = ProfileForm(request.POST or None, instance=reader)
+    form = ProfileForm(request.POST if request.method == "POST" else None, instance=reader)
     if request.method == "POST" and form.is_valid():
         try:
             rename_oneself(reader, form.cleaned_data["name"])

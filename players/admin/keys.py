@@ -130,7 +130,7 @@ class ApiKeyAdmin(SiteAdmin):
     @in_own_zone
     def rotate_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
         key = self._changeable(request, object_id)
-        form = RotateForm(request.POST or None)
+        form = RotateForm(request.POST if request.method == "POST" else None)
         if request.method == "POST" and form.is_valid():
             grace = GRACES[form.cleaned_data["grace"]]
             try:

@@ -11,7 +11,7 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from players.models import Player, Pool, Rating
-from players.names import name_key
+from players.names import clean_name, name_key
 from players.pages.history import Played, in_order, played_by
 from players.permissions import AnyUser
 
@@ -146,7 +146,7 @@ def _asked_for(player: Player, wanted: Wanted) -> QuerySet[Any]:
     if wanted.against is not None:
         seats = seats.filter(Exists(at_table.filter(player=wanted.against)))
     if wanted.opponent:
-        seats = seats.filter(Exists(at_table.filter(player__name_key__contains=name_key(wanted.opponent))))
+        seats = seats.filter(Exists(at_table.filter(player__name_key__contains=name_key(clean_name(wanted.opponent)))))
     if wanted.result:
         seats = seats.filter(RESULTS[wanted.result])
     if wanted.length is not None:

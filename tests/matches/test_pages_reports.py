@@ -98,7 +98,7 @@ def test_a_table_of_four() -> None:
     wrong = send(clients[2], match, outcome="finished", place_1="1", place_2="1", place_3="1", place_4="2")
     assert wrong.status_code == 302
     for client in (clients[0], clients[1]):
-        assert "Shared" in text_of(client.get(page(match))) or "1. Player 1" in text_of(client.get(page(match)))
+        assert "1. Player 1" in text_of(client.get(page(match)))
     clients[1].post(f"/reports/{live(match).pk}/confirm/")
     assert RatingChange.objects.filter(match=match).count() == 4
 
@@ -168,7 +168,9 @@ def test_broken_off_evaluated_and_appealed() -> None:
     assert "Winning chance of Player 1: 62.5%, by GNU Backgammon" in text and "XGID=<b>" in text
     assert "Appeal against how this match was settled" in text and "+1.16" in text
     assert "Appeal against" not in text_of(Client().get(match.get_absolute_url()))
-    assert one.post(f"/matches/{match.pk}/appeal/", {"text": " "}).status_code == 400
+    for empty in ({"text": " "}, {}):
+        refused = one.post(f"/matches/{match.pk}/appeal/", empty)
+        assert refused.status_code == 400 and "This field is required." in refused.text
     assert one.post(f"/matches/{match.pk}/appeal/", {"text": "The cube"}).status_code == 302
     assert "It is with the organisers." in text_of(one.get(f"/matches/{match.pk}/appeal/"))
     assert "The cube" not in text_of(two.get(f"/matches/{match.pk}/appeal/"))
@@ -245,8 +247,8 @@ def test_a_form_without_its_token_is_refused() -> None:
 def test_bad_input_is_told_and_leaves_nothing(values: dict[str, Any]) -> None:
     match, (one, _), _ = playing()
     response = one.post(page(match), values)
-    assert (response.status_code == 400 and 'class="error"' in response.text) or values.get("seen")
-    assert not Report.objects.exists() or values.get("seen") == "9" * 400
+    assert response.status_code == 400 and 'class="error"' in response.text
+    assert not Report.objects.exists()
 
 
 @pytest.mark.parametrize("points", ["0", "-1", "10000", "9" * 400, "4.5", "inf", "NaN", "x", "\x00", "1e3"])

@@ -55,6 +55,7 @@ def test_all_matches_of_all_pools_the_newest_first(played: list[Player], client:
         ({"pool": "tics"}, 0),
         ({"opponent": "player 2"}, 4),
         ({"opponent": "PLAYER"}, 6),
+        ({"opponent": "player \u3000 2"}, 4),
         ({"opponent": "Player 1"}, 0),
         ({"opponent": "%"}, 0),
         ({"opponent": "_"}, 0),
