@@ -332,6 +332,7 @@ MMMMMM XXXXXX /simulator/
 PPPPPP XXXXXX /simulator/players.json
 PPPPPP XXXXXX /simulator/<slug:pool_slug>/
 PPPPPP XXXXXX /matches/<int:match_id>/
+PPPPPP XXXXXX /matches/<int:match_id>/seats/<int:seat>/
 LPFPPP LBFFFF /matches/<int:match_id>/report/
 LPFPPP LBFFFF /matches/<int:match_id>/appeal/
 LPPPPP XXXXXX /matches/unfinished/
@@ -405,6 +406,7 @@ class World:
             "slug": vera.slug,
             "other": hugo.slug,
             "match_id": self.open.pk,
+            "seat": 1,
             "match": self.match.pk,
             "player": vera.pk,
             "table": self.table.pk,
