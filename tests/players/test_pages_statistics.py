@@ -197,3 +197,14 @@ def test_the_number_of_queries_of_two_players_is_fixed(client: Client) -> None:
     matches = complete(pool, *(won(vera, didrik, at(n)) for n in range(1, 40)))
     assert (queries_of(client, address), queries_of(reader, address)) == few
     assert queries_of(reader, f"{address}?older={matches[30].pk}") == few[1] + 1 <= 12
+
+
+def test_draws_have_a_column_where_there_are_some(client: Client) -> None:
+    (vera, didrik), tics = people(2), pool_of("tics")
+    complete(tics, Entry(players=(vera, didrik), result=Result(scores=(1.0, 0.0)), ended_at=at(1)))
+    address = "/players/player-1/statistics/tics/"
+    assert "Won Lost Share" in text_of(client.get(address))
+    complete(tics, *(Entry(players=(vera, didrik), result=Result(scores=(0.5, 0.5)), ended_at=at(hour)) for hour in (2, 3)))
+    response = client.get(address)
+    assert "Won Drawn Lost Share" in text_of(response)
+    assert "Player 2 3 1 2 0 67%" in text_of(response)
