@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from django.db.models import QuerySet
 
 from matches.models import Evaluation, Match, Participant, Report
+from matches.money import rake
 from matches.revisions import Note, notes_of
 from players.models import Player, PublishedChange, RatingChange
 from players.pages.history import adds_up, shown_otherwise, why_not_counted
@@ -41,7 +42,8 @@ class Sheet:
 
     `notes` are the revisions of it and of what was published of it, the last one first. `unseated` is what was published of
     players who did not sit at the table, as it was found out. `shows_stake`: the reader may see what was at stake.
-    `decision` is why an organiser decided as he did, for those who played.
+    `decision` is why an organiser decided as he did, for those who played. `rake_is_example`: a rake was taken, and nobody has
+    set its bands.
     """
 
     match: Match
@@ -51,6 +53,7 @@ class Sheet:
     counted: bool
     explained: bool
     shows_stake: bool = True
+    rake_is_example: bool = False
     notes: tuple[Note, ...] = ()
     unseated: tuple[PublishedChange, ...] = ()
     evaluation: Evaluation | None = None
@@ -77,8 +80,8 @@ class Sheet:
 def sheet(match_id: int, reader: Player | None, user: AnyUser | None = None) -> Sheet:
     """The sheet of a match as the user (None: the public) may see it. Raises Match.DoesNotExist. The reader's column comes first.
 
-    Six queries; one more for a match whose players were corrected, another where the pool hides stakes, and one for those who
-    played a match that was settled on the site.
+    Six queries; one more for a match whose players were corrected, another where the pool hides stakes, one where a rake was
+    taken, and one for those who played a match that was settled on the site.
     """
     match = Match.objects.select_related("pool").get(pk=match_id)
     seats = tuple(match.participants.select_related("player").order_by("seat"))
@@ -102,6 +105,7 @@ def sheet(match_id: int, reader: Player | None, user: AnyUser | None = None) -> 
         counted=counted,
         explained=sums is not None,
         shows_stake=shows_stake,
+        rake_is_example=shows_stake and any(seat.rake is not None for seat in seats) and rake.are_examples([match.pool_id]),
         notes=tuple(notes),
         evaluation=match.evaluations.first() if match.chance is not None else None,
         decision=_decision(match) if any(column.own for column in columns) else "",

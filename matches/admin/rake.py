@@ -6,9 +6,12 @@ from typing import Any
 
 from django.contrib import admin
 from django.http import HttpRequest
+from django.utils.text import capfirst
+from django.utils.translation import gettext as _
 
 from matches.admin.rake_forms import RakeBandForm, RakeBandFormSet
 from matches.models import RakeBand
+from matches.money.rake import are_examples
 from players import systems
 from players.admin.pools import PoolAdmin
 from players.models import Pool
@@ -19,6 +22,11 @@ class RakeBandInline(admin.TabularInline):
     form = RakeBandForm
     formset = RakeBandFormSet
     extra = 0
+
+    def get_formset(self, request: HttpRequest, obj: Pool | None = None, **kwargs: Any) -> Any:
+        if obj is not None and are_examples([obj.pk]):
+            self.verbose_name_plural = f"{capfirst(RakeBand._meta.verbose_name_plural)}: {_('These figures are an example.')}"
+        return super().get_formset(request, obj, **kwargs)
 
 
 class PoolWithRakeAdmin(PoolAdmin):

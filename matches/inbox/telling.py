@@ -78,6 +78,12 @@ def of_report(report: Report, seats: Sequence[Participant], now: datetime) -> No
         tell(everybody, Kind.DECIDED, f"decision {report.pk}", match.pool, now=now, match=match)
 
 
+def of_decision(match: Match, seats: Sequence[Participant], now: datetime) -> None:
+    """Tell those at the table that an organiser has settled a match of which nobody had reported anything. Called inside the
+    transaction in which he has."""
+    tell([seat.player_id for seat in seats], Kind.DECIDED, f"match {match.pk}", match.pool, now=now, match=match)
+
+
 def of_appeal(appeal: Appeal, now: datetime) -> None:
     """Tell a player that his appeal is answered. Called inside the transaction in which it is."""
     if appeal.state != Appeal.State.OPEN:

@@ -64,6 +64,7 @@ class Waiting:
     why_not: str = ""
     prospect: Prospect | None = None
     rake: Decimal | None = None
+    rake_is_example: bool = False
 
     @property
     def host(self) -> Seated:
@@ -87,13 +88,15 @@ class Own:
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """The tables that the reader wants to see, of how many, what else concerns him, and whether the house takes a rake here."""
+    """The tables that the reader wants to see, of how many, what else concerns him, and whether the house takes a rake here; of
+    an example, where nobody has set its bands."""
 
     listed: tuple[Waiting, ...]
     total: int
     own: Own
     strength: Strength | None
     raked: bool
+    rake_is_example: bool
 
 
 def tables(pool: Pool, reader: Player | None, wanted: Wanted | None = None) -> Tables:
@@ -105,7 +108,7 @@ def tables(pool: Pool, reader: Player | None, wanted: Wanted | None = None) -> T
     found = [_waiting(pool, table, reader, strength, bands) for table in waiting if table.taken]
     listed = sorted((row for row in found if _is_wanted(row, wanted)), key=lambda row: _order(row, wanted, strength))
     own = own_business(pool, reader) if reader is not None else Own()
-    return Tables(tuple(listed[:MOST_TABLES]), len(found), own, strength, bool(bands))
+    return Tables(tuple(listed[:MOST_TABLES]), len(found), own, strength, bool(bands), _are_example(bands))
 
 
 def waiting_tables(pool: Pool) -> tuple[Waiting, ...]:
@@ -179,7 +182,12 @@ def _waiting(pool: Pool, table: Table, reader: Player | None, own: Strength | No
         why_not="" if sits else why_not(pool, table, row.host.strength, own),
         prospect=prospect(pool, terms, own, others) if others else None,
         rake=rake(bands, terms, own, others) if others else None,
+        rake_is_example=_are_example(bands),
     )
+
+
+def _are_example(bands: Sequence[RakeBand]) -> bool:
+    return any(band.example for band in bands)
 
 
 def _is_wanted(row: Waiting, wanted: Wanted) -> bool:

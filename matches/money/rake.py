@@ -85,6 +85,11 @@ def bands_of(pool: Pool) -> list[RakeBand]:
     return list(RakeBand.objects.filter(pool=pool))
 
 
+def are_examples(pool_ids: Collection[int]) -> bool:
+    """Whether the bands of one of these pools are those that the site came with. One query."""
+    return RakeBand.objects.filter(pool__in=pool_ids, example=True).exists()
+
+
 def bands_statement(pool_id: int) -> rows.Statement:
     """The statement that reads the bands, for a completion, which sends it along with others."""
     return f"SELECT {rows.columns(RakeBand)} FROM matches_rakeband WHERE pool_id = %s", [pool_id]

@@ -8,6 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 
+from matches.money.rake import are_examples
 from matches.money.statement import months_of, statement_lines, whole_statement, with_others, write_csv
 from players.models import Player
 from players.pages.window import Window
@@ -34,6 +35,9 @@ def statement(request: HttpRequest, reader: Player | None, window: Window) -> Ht
         "chosen": chosen,
         "lines": with_others(chosen.lines[:MOST_LINES]) if chosen else (),
         "most": MOST_LINES,
+        "rake_is_example": are_examples(
+            {line.match.pool_id for month in months for line in month.lines if line.rake is not None}
+        ),
     }
     return render(request, "matches/statement.html", context)
 

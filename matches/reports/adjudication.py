@@ -15,6 +15,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from matches.completion import close_open
+from matches.inbox import telling
 from matches.models import Evaluation, Match, Report
 from matches.reports.models import NOTE_MAX
 from matches.reports.reporting import Locked, Outdated, Over, ReportDenied, Told, apply, check_note, check_told, complete, lock
@@ -148,9 +149,12 @@ def _decided_before(table: Locked, by: User, reason: str) -> bool:
 
 
 def _close(table: Locked, by: User | None, reason: str, now: datetime) -> None:
-    """Settle the report of the match, if it had one."""
+    """Settle the report of the match, if it had one; else tell its players that an organiser has settled the match. (A game
+    server tells its own.)"""
     live = table.live
     if live is None:
+        if by is not None:
+            telling.of_decision(table.match, table.seats, now)
         return
     live.state, live.settled_at, live.settled_seat = State.DECIDED, now, None
     live.decided_by, live.decision, live.match = by, reason, table.match

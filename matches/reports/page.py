@@ -66,6 +66,7 @@ class ReportPage:
     prospects: tuple[Prospect, ...]
     places: tuple[float, ...]
     own_change: float | None
+    rake_is_example: bool
 
     @property
     def others(self) -> tuple[Participant, ...]:
@@ -122,6 +123,7 @@ def report_page(match_id: int, reader: Player) -> ReportPage:
         why_not=why_not,
         prospects=prospects,
         places=places,
+        rake_is_example=any(band.example for band in bands),
         own_change=reported.for_reader(reader.pk) if reported else None,
     )
 

@@ -16,6 +16,7 @@ from django.urls import reverse
 from matches.completion import complete_match, complete_matches
 from matches.corrections import Correction, correct
 from matches.entries import Entry, entry_of
+from matches.lobby import tables
 from matches.merging import merge
 from matches.models import Match, Participant, RakeBand
 from matches.money.rake import bands_of, check_bands, difference_of, money_result, rake_for
@@ -25,7 +26,7 @@ from players.models import Player, Pool
 from players.systems.base import Result
 from tests.building import NOW, at, people, pool_of, won
 from tests.matches.entering import Filled
-from tests.pages import text_of
+from tests.pages import login_of, text_of
 
 pytestmark = pytest.mark.django_db
 
@@ -388,6 +389,26 @@ def test_pools_without_stakes_have_no_bands(chief: Client) -> None:
 
 
 # --- On the sheet ---
+
+
+def test_wherever_an_example_is_shown_it_says_so(chief: Client) -> None:
+    pool, (vera, didrik) = pool_of("crowns-cup"), people(2)
+    reader, terms = login_of(vera), Result(length=5, stake=Decimal(10), real_money=True)
+    waits = tables.open_table(pool, didrik, terms)
+    playing = tables.start_match(pool, terms, [vera, didrik], "table")
+    over = complete_match(pool, won(vera, didrik, at(0), stake=Decimal(10), **REAL), now=NOW)
+    free = complete_match(pool, won(vera, didrik, at(1), real_money=False, kind="table"), now=NOW)
+    shown = ["/lobby/crowns-cup/", f"/tables/{waits.pk}/", f"/matches/{playing.pk}/report/", f"/matches/{over.pk}/"]
+    shown += ["/cashier/statement/", "/rules/crowns-cup/"]
+
+    def saying(*pages: str) -> list[str]:
+        said = ("The figures of the rake are an example.", "These figures are an example.")
+        return [page for page in pages if any(sentence in text_of(reader.get(page)) for sentence in said)]
+
+    assert saying(*shown, f"/matches/{free.pk}/", "/lobby/fibs/") == shown
+    assert "Rake bands: These figures are an example." in text_of(chief.get(pool_url(pool)))
+    RakeBand.objects.filter(pool=pool).update(example=False)
+    assert saying(*shown) == [] and "an example." not in text_of(chief.get(pool_url(pool)))
 
 
 def test_the_sheet_shows_it(client: Client) -> None:

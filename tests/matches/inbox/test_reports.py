@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from datetime import timedelta
 
 import pytest
@@ -13,10 +14,11 @@ from matches.inbox.models import Message
 from matches.models import Report
 from matches.reports import adjudication, appeals, reporting
 from players.anonymising import anonymise_player
+from players.systems.base import Refused
 from tests.building import people
 from tests.matches.entering import staff
 from tests.matches.inbox.test_messages import with_login
-from tests.matches.reporting import FIRST_WON, PLACED, SECOND_WON, started
+from tests.matches.reporting import CALLED_OFF, FIRST_WON, PLACED, SECOND_WON, started
 from tests.pages import text_of
 
 pytestmark = pytest.mark.django_db
@@ -114,4 +116,37 @@ def test_the_messages_of_him_who_asks_to_be_forgotten_go() -> None:
     with_login(two)
     reporting.report(match_id=match.pk, player=one, told=FIRST_WON)
     anonymise_player(two, reason="asked", made_by=None)
+    assert told() == []
+
+
+def test_players_are_told_once_that_an_organiser_has_settled_what_nobody_had_reported() -> None:
+    organiser = staff()
+    for number, settle in enumerate(
+        [
+            lambda match: adjudication.decide(match_id=match.pk, told=FIRST_WON, decided_by=organiser, reason="The log says so"),
+            lambda match: adjudication.decide(match_id=match.pk, told=CALLED_OFF, decided_by=organiser, reason="Not played"),
+            lambda match: adjudication.evaluate(match_id=match.pk, chance=0.5, note="even", evaluated_by=organiser),
+        ]
+    ):
+        match, (one, _two) = started("crowns-cup")
+        with_login(one, language="de")  # and two has none
+        settle(match)
+        with contextlib.suppress(reporting.Over):
+            settle(match)
+        message = Message.objects.select_related("pool").get(match=match)
+        assert (message.player_id, message.kind, Message.objects.count()) == (one.pk, "decided", number + 1)
+        assert words.address(message) == match.get_absolute_url() and "organiser has decided" in words.text(message)
+    match, (one, _two) = started("fibs")
+    with_login(one)
+    adjudication.call_off(match_id=match.pk, reason="The server's own players know it")
+    assert not Message.objects.filter(match=match).exists()
+
+
+def test_what_is_refused_tells_nobody() -> None:
+    match, (one, two) = started("fibs")
+    with_login(one), with_login(two)
+    with pytest.raises(Refused):
+        adjudication.decide(match_id=match.pk, told=FIRST_WON, decided_by=staff(), reason="")
+    with pytest.raises(adjudication.OwnMatch):
+        adjudication.decide(match_id=match.pk, told=FIRST_WON, decided_by=one.user, reason="I won")
     assert told() == []
