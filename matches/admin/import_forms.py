@@ -39,6 +39,17 @@ class FilesField(forms.FileField):
         return [super(FilesField, self).clean(file, initial) for file in files]
 
 
+class DateField(forms.CharField):
+    """The date of match files that have none: as ISO 8601, or None."""
+
+    def __init__(self) -> None:
+        words = gettext_lazy("Of match files that have none, such as 2026-03-31.")
+        super().__init__(label=gettext_lazy("Date"), required=False, max_length=20, help_text=words)
+
+    def clean(self, value: Any) -> str | None:
+        return _checked(super().clean(value), lambda text: cells.day("date", text).isoformat())
+
+
 class UploadForm(forms.Form):
     """Which files, for which pool."""
 
@@ -50,6 +61,7 @@ class UploadForm(forms.Form):
             "seen what would be."
         ),
     )
+    on = DateField()
 
     def __init__(self, pools: Any, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -90,12 +102,7 @@ class SettingsForm(forms.Form):
         max_length=20,
         help_text=gettext_lazy("Euros, of the matches of which the file does not say it; per point in money games."),
     )
-    on = forms.CharField(
-        label=gettext_lazy("Date"),
-        required=False,
-        max_length=20,
-        help_text=gettext_lazy("Of match files that have none, such as 2026-03-31."),
-    )
+    on = DateField()
 
     def __init__(self, record: Import, data: Any = None) -> None:
         stored: Mapping[str, Any] = record.options
@@ -130,9 +137,6 @@ class SettingsForm(forms.Form):
 
     def clean_stake(self) -> str | None:
         return _checked(self.cleaned_data["stake"], lambda text: str(cells.amount("stake", text)))
-
-    def clean_on(self) -> str | None:
-        return _checked(self.cleaned_data["on"], lambda text: cells.day("date", text).isoformat())
 
     def clean(self) -> dict[str, Any]:
         values = super().clean() or self.cleaned_data

@@ -113,7 +113,8 @@ class ImportAdmin(PoolByPool, ReadOnlyAdmin):
         )
         if request.method == "POST" and form.is_valid():
             try:
-                record = jobs.begin(form.cleaned_data["pool"], form.cleaned_data["upload"], made_by=request.user)  # type: ignore[arg-type]
+                said = form.cleaned_data
+                record = jobs.begin(said["pool"], said["upload"], made_by=request.user, on=said["on"])  # type: ignore[arg-type]
             except (jobs.TooMuch, BadFile) as error:
                 form.add_error("upload", str(error))
             else:

@@ -51,8 +51,11 @@ class TooMuch(ValueError):
     """The upload is too large. The message says by how much."""
 
 
-def begin(pool: Pool, files: Sequence[NamedFile], *, made_by: User | None) -> Import:
-    """Keep the files of an upload and check them. Raises TooMuch, BadFile where lists and match files are mixed."""
+def begin(pool: Pool, files: Sequence[NamedFile], *, made_by: User | None, on: str | None = None) -> Import:
+    """Keep the files of an upload and check them; `on` (2026-03-31) is the date of match files that have none.
+
+    Raises TooMuch, BadFile where lists and match files are mixed, or where a list is given a date.
+    """
     size = sum(len(file.data) for file in files)
     if size > MOST_BYTES or len(files) > MOST_FILES:
         raise TooMuch(
@@ -62,8 +65,10 @@ def begin(pool: Pool, files: Sequence[NamedFile], *, made_by: User | None) -> Im
     of_matches = [is_match_file(file.name, file.data) for file in files]
     if not all(of_matches) and len(files) > 1:
         raise BadFile(_("Lists are imported one at a time; several files at once must be match files."))
+    if on is not None and not of_matches[0]:
+        raise BadFile(_("A list has a date in each row. The date is for match files alone."))
     name = files[0].name if len(files) == 1 else _("%(count)d match files") % {"count": len(files)}
-    options = dict(PLAIN)
+    options = {**PLAIN, "on": on}
     if not of_matches[0]:
         options |= _guessed(files[0].data)
     with transaction.atomic():

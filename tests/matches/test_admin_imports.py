@@ -51,13 +51,13 @@ def _logged_in(client: Client, organiser: User) -> None:
     client.force_login(organiser)
 
 
-def upload(client: Client, *files: tuple[str, bytes], pool: str = "fibs") -> Any:
+def upload(client: Client, *files: tuple[str, bytes], pool: str = "fibs", **more: str) -> Any:
     sent = [SimpleUploadedFile(name, data) for name, data in files]
-    return client.post(reverse(ADD), {"pool": pool_of(pool).pk, "upload": sent})
+    return client.post(reverse(ADD), {"pool": pool_of(pool).pk, "upload": sent, **more})
 
 
-def uploaded(client: Client, *files: tuple[str, bytes], pool: str = "fibs") -> Import:
-    response = upload(client, *files, pool=pool)
+def uploaded(client: Client, *files: tuple[str, bytes], pool: str = "fibs", **more: str) -> Import:
+    response = upload(client, *files, pool=pool, **more)
     assert response.status_code == 302, text_of(response)
     record = Import.objects.latest("pk")
     assert response.url == page_of(record)
@@ -233,6 +233,34 @@ def test_match_files_and_a_zip(client: Client) -> None:
     checked_again(client, record, on="2026-01-05")
     confirm(client, record)
     assert Match.objects.count() == 2
+
+
+def test_match_files_without_a_date_are_given_one_with_the_upload(client: Client) -> None:
+    undated = [(name, (OWN / name).read_bytes()) for name in ("part_1.txt", "part_2.txt")]
+    dated = ("whole.mat", (OWN / "whole.mat").read_bytes())
+    without = uploaded(client, *undated, dated)
+    assert [row["file"] for row in without.report["refused"]] == ["part_1.txt, part_2.txt"]
+    assert "Say on which day" in without.report["refused"][0]["message"] and not jobs.may_confirm(without)
+    record = uploaded(client, *undated, dated, on="2026-01-05")
+    assert record.options["on"] == "2026-01-05" and record.report["refused"] == []
+    page = text_of(client.get(page_of(record)))
+    assert "part_1.txt, part_2.txt has no date: taken as of Jan. 5, 2026." in page and "whole.mat has no date" not in page
+    confirm(client, record)
+    assert sorted(f"{match.ended_at:%F} {match.timed}" for match in Match.objects.all()) == [
+        "2026-01-05 False",
+        "2026-02-14 False",
+    ]
+
+
+@pytest.mark.parametrize("on", ["1.1.2026", "2026-02-30", "\0", "x" * 30, "2026-1-1", "99999-01-01"])
+def test_a_date_that_is_none_is_refused_beside_its_field(client: Client, on: str) -> None:
+    response = upload(client, ("part_1.txt", (OWN / "part_1.txt").read_bytes()), on=on)
+    assert response.status_code == 200 and response.context["form"].errors.keys() == {"on"} and not Import.objects.exists()
+
+
+def test_a_list_is_given_no_date(client: Client) -> None:
+    response = upload(client, ("list.csv", ROWS), on="2026-01-05")
+    assert "A list has a date in each row" in str(response.context["form"].errors["upload"]) and not Import.objects.exists()
 
 
 def test_crowns_cup_needs_to_know_what_was_staked(client: Client) -> None:

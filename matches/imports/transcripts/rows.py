@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime, time
 
+from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
 from matches.imports.csv_rows import DUEL, Defaults, Row, Rows, check_options, read_name
@@ -35,6 +36,9 @@ def read_match_files(files: Sequence[NamedFile], system: RatingSystem, defaults:
     places: Counter[object] = Counter()
     for found in gather(reading.transcripts):
         _tell(found, rows)
+        if found.transcript.on is None and defaults.on is not None and _ends(found.transcript):
+            said = {"file": ", ".join(found.files), "date": date_format(defaults.on)}
+            rows.notes.append(_("%(file)s has no date: taken as of %(date)s.") % said)
         for game in _ends(found.transcript):
             line = len(rows.files) + 1
             rows.files[line] = ", ".join(found.files)
