@@ -1,8 +1,10 @@
-"""New parameters for a pool: for all its matches, or from an instant on, with the history before it as it was.
+"""New parameters for a pool: for all its matches, or from an instant on, with the history before it as it was; or all the rules
+of another pool, with their eras.
 
 Every completed match under the new rules is judged anew, whether it counts, and rated anew. A new `start` moves those who brought
 no rating along and whose first counted match is under the new rules. The revision's `rules` are `parameters`: {name: [from, to]},
-`since`: the instant or None, `replaced`: the eras that ended for it, as [until, parameters], and of the matches that there were
+`since`: the instant or None, `replaced`: the eras that ended for it, as [until, parameters], `eras`: those that were taken over
+from another pool, and of the matches that there were
 `starts`: how many count only now, and `stops`: {reason: how many} of those that do not any more.
 """
 
@@ -36,11 +38,13 @@ def preview_parameters(
     changes: Mapping[str, Any],
     *,
     since: datetime | None = None,
+    taken: Rules | None = None,
     now: datetime | None = None,
     progress: Progress | None = None,
 ) -> Preview:
     """What `set_parameters` would do. Writes nothing, and raises the same."""
-    shown: Preview = revising.preview(NewParameters(pool.pk, changes, since), now=now or timezone.now(), progress=progress)
+    change = NewParameters(pool.pk, changes, since, taken)
+    shown: Preview = revising.preview(change, now=now or timezone.now(), progress=progress)
     return shown
 
 
@@ -49,6 +53,7 @@ def set_parameters(
     changes: Mapping[str, Any],
     *,
     since: datetime | None = None,
+    taken: Rules | None = None,
     reason: str,
     made_by: User | None = None,
     token: str | None = None,
@@ -62,7 +67,7 @@ def set_parameters(
     in the future, and where a rating would leave its range; MatchRefused where the new rules cannot judge a completed match, such
     as one of which nobody knows whether it was for real money; Moved where the preview holds no more.
     """
-    change = NewParameters(pool.pk, changes, since)
+    change = NewParameters(pool.pk, changes, since, taken)
     [revision] = revising.revise(
         change, reason=reason, made_by=made_by, token=token, now=now or timezone.now(), progress=progress
     )
@@ -129,11 +134,12 @@ def _judge(rules: Rules, matches: Generator[tuple[Played, str], None, None]) -> 
 
 @dataclass(slots=True)
 class NewParameters(Change):
-    """Other parameters for a pool, as `set_parameters` gives them."""
+    """Other parameters for a pool, as `set_parameters` gives them; with `taken` those of other rules, and their eras."""
 
     pool_id: int
     changes: Mapping[str, Any]
     since: datetime | None
+    taken: Rules | None = None
     judged: _Judged = field(default_factory=_Judged)
 
     def pool_ids(self) -> Collection[int]:
@@ -142,8 +148,13 @@ class NewParameters(Change):
     def plan(self, pool: Pool, now: datetime) -> Plan:
         if self.since is not None and self.since > now:
             raise Refused("date", "in_future")
-        parameters = systems.get(pool.system).from_json({**pool.parameters, **self.changes}).params.to_json()
-        rules = pool.rules.changed(parameters, self.since)
+        if self.taken is None:
+            parameters = systems.get(pool.system).from_json({**pool.parameters, **self.changes}).params.to_json()
+            rules = pool.rules.changed(parameters, self.since)
+        else:
+            parameters, rules = dict(self.taken.present), self.taken
+            if any(era.until > now for era in rules.past):
+                raise Refused("date", "in_future")
         differ = rules.differ_from(pool.rules)
         if differ is None:
             raise NothingChanges
@@ -165,6 +176,7 @@ class NewParameters(Change):
                 "parameters": {name: [old.get(name), new] for name, new in parameters.items() if old.get(name) != new},
                 "since": self.since and self.since.isoformat(),
                 "replaced": [[era.until.isoformat(), era.parameters] for era in pool.rules.past if era not in rules.past],
+                "eras": [[era.until.isoformat(), era.parameters] for era in self.taken.past] if self.taken else [],
                 "starts": sum(played is not None for played in self.judged.instead.values()),
                 "stops": self.judged.stops,
             },

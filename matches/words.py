@@ -104,6 +104,9 @@ def rules_in_words(rules: Mapping[str, Any]) -> RulesChanged:
     for until, _parameters in rules.get("replaced", ()):
         when = instant_in_words(datetime.fromisoformat(until))
         sentences.append(_("The rules that held until %(when)s are replaced.") % {"when": when})
+    for until, _parameters in rules.get("eras", ()):
+        when = instant_in_words(datetime.fromisoformat(until))
+        sentences.append(_("Until %(when)s other rules hold.") % {"when": when})
     if starts := rules.get("starts"):
         sentences.append(
             ngettext("%(count)s match counts from now on.", "%(count)s matches count from now on.", starts)

@@ -328,7 +328,15 @@ SPECTACULAR_SETTINGS = {
     "TAGS": [{"name": name} for name in ("pools", "players", "matches", "lobby", "feed")],
     "OAS_VERSION": "3.1.0",
     "COMPONENT_SPLIT_PATCH": False,
-    "ENUM_NAME_OVERRIDES": {"MatchKind": "players.systems.base.ALL_KINDS"},
+    "ENUM_NAME_OVERRIDES": {
+        "MatchKind": "players.systems.base.ALL_KINDS",
+        "MatchStatus": "matches.api.shapes.MATCH_STATUS",
+        "TableStatus": "matches.api.shapes.TABLE_STATUS",
+        "JobStatus": "matches.api.shapes.JOB_STATUS",
+        "RevisionKind": "matches.api.shapes.REVISION_KIND",
+        "EventType": "matches.api.shapes.EVENT_TYPE",
+        "Unit": "matches.api.shapes.UNIT",
+    },
 }
 
 WEBHOOKS_MAY_BE_PRIVATE = env.bool("WEBHOOKS_MAY_BE_PRIVATE", default=False)

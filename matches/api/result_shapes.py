@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from rest_framework import serializers as s
 
-from matches.api.shapes import Reason
-from matches.models import CorrectionJob, Match, Revision
+from matches.api.shapes import JOB_STATUS, MATCH_STATUS, REVISION_KIND, Reason
 from players.api.schema import FieldError
 from players.api.shapes import End, Number, PlayerName
 from players.systems.base import ALL_KINDS
@@ -32,7 +31,7 @@ class MatchResult(End):
     page = s.CharField()
     pool = s.CharField()
     external_id = s.CharField(allow_null=True)
-    status = s.ChoiceField([str(status) for status in Match.Status])
+    status = s.ChoiceField(MATCH_STATUS)
     version = s.IntegerField()
     counted = s.BooleanField(help_text="Whether it moves ratings.")
     not_counted = Reason(allow_null=True, help_text="Why it moves none.")
@@ -179,7 +178,7 @@ class PreviewShape(s.Serializer):
 
 class RevisionMade(s.Serializer):
     id = s.IntegerField()
-    kind = s.ChoiceField([str(kind) for kind in Revision.Kind])
+    kind = s.ChoiceField(REVISION_KIND)
     lines = s.IntegerField(help_text="Lines of the history that were rewritten.")
 
 
@@ -203,8 +202,8 @@ class TokenSent(s.Serializer):
 
 class Job(s.Serializer):
     job = s.IntegerField()
-    kind = s.ChoiceField([str(kind) for kind in Revision.Kind])
-    status = s.ChoiceField([str(status) for status in CorrectionJob.Status])
+    kind = s.ChoiceField(REVISION_KIND)
+    status = s.ChoiceField(JOB_STATUS)
     reason = s.CharField(allow_blank=True)
     made_at = s.DateTimeField()
     matches = s.ListField(child=s.IntegerField())

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from rest_framework import serializers as s
 
-from matches.models import Event, Match, Revision, Table
+from matches.models import CorrectionJob, Event, Match, Revision, Table
 from players.api.shapes import End, Number, PlayerName
 from players.systems.base import Unit
+
+MATCH_STATUS, TABLE_STATUS, JOB_STATUS = Match.Status.values, Table.Status.values, CorrectionJob.Status.values
+REVISION_KIND, EVENT_TYPE, UNIT = Revision.Kind.values, Event.Kind.values, [str(unit) for unit in Unit]
+"""What these can be; the settings give each a name in the schema."""
 
 
 class Reason(s.Serializer):
@@ -28,7 +32,7 @@ class MatchFacts(End):
     page = s.CharField(help_text="The address of its calculation on this site.")
     pool = s.CharField()
     external_id = s.CharField(allow_null=True, help_text="Your own id of it; null for what is not from your source.")
-    status = s.ChoiceField([str(status) for status in Match.Status])
+    status = s.ChoiceField(MATCH_STATUS)
     version = s.IntegerField(help_text="Rises with every correction.")
     sequence = s.IntegerField(help_text="Orders the matches of one date whose times are not known.")
     kind = s.CharField(allow_null=True)
@@ -54,7 +58,7 @@ class MatchList(s.Serializer):
 class TermLine(s.Serializer):
     code = s.CharField()
     label = s.CharField()
-    unit = s.ChoiceField([str(unit) for unit in Unit])
+    unit = s.ChoiceField(UNIT)
     value = s.FloatField()
     shown = s.CharField()
     formula = s.CharField(allow_blank=True, help_text="How the value comes about; empty where it is given.")
@@ -83,7 +87,7 @@ class ChangedField(s.Serializer):
 
 
 class RevisionLine(s.Serializer):
-    kind = s.ChoiceField([str(kind) for kind in Revision.Kind])
+    kind = s.ChoiceField(REVISION_KIND)
     label = s.CharField()
     made_at = s.DateTimeField()
     reason = s.CharField(allow_blank=True)
@@ -139,7 +143,7 @@ class ToldMatch(End):
 
 class ToldRevision(s.Serializer):
     id = s.IntegerField()
-    kind = s.ChoiceField([str(kind) for kind in Revision.Kind])
+    kind = s.ChoiceField(REVISION_KIND)
     reason = s.CharField(allow_blank=True)
     matches = s.ListField(child=s.IntegerField(), help_text="The ids of the matches that were revised.")
 
@@ -158,7 +162,7 @@ class ToldRating(s.Serializer):
 class ToldTable(s.Serializer):
     id = s.IntegerField()
     external_id = s.CharField(allow_null=True, help_text="Your own id of it; null for what is not from your source.")
-    status = s.ChoiceField([str(status) for status in Table.Status])
+    status = s.ChoiceField(TABLE_STATUS)
     closed_because = s.CharField(allow_null=True, help_text="The code of the reason why it is closed.")
     match = s.IntegerField(allow_null=True, help_text="The match that has started: with the last seat.")
     players = ToldPlayer(many=True, help_text="Who sits there, or plays the match, by seat.")
@@ -166,7 +170,7 @@ class ToldTable(s.Serializer):
 
 class ToldEvent(s.Serializer):
     position = s.IntegerField(help_text="Its place in the feed: rises, and may leave numbers out.")
-    type = s.ChoiceField([str(kind) for kind in Event.Kind])
+    type = s.ChoiceField(EVENT_TYPE)
     pool = s.CharField()
     at = s.DateTimeField()
     match = ToldMatch(allow_null=True, help_text="match.rated: a match that was completed, counted or not.")

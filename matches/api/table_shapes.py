@@ -5,8 +5,7 @@ from __future__ import annotations
 from rest_framework import serializers as s
 
 from matches.api.result_shapes import PlayerSent
-from matches.api.shapes import Reason
-from matches.models import Table
+from matches.api.shapes import TABLE_STATUS, Reason
 from matches.reports.models import NOTE_MAX
 from players.api.schema import Error
 from players.api.shapes import Number, PlayerName
@@ -41,7 +40,7 @@ class TableAnswer(s.Serializer):
     page = s.CharField()
     pool = s.CharField()
     external_id = s.CharField(allow_null=True, help_text="Your own id of it; null for what is not from your source.")
-    status = s.ChoiceField([str(status) for status in Table.Status])
+    status = s.ChoiceField(TABLE_STATUS)
     closed_because = Reason(allow_null=True)
     match = s.IntegerField(allow_null=True, help_text="The match that has started.")
     host = PlayerName()

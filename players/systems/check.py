@@ -85,6 +85,13 @@ def check(lines: Iterable[str]) -> Checked:
     return checker.end()
 
 
+def pool_of(text: str) -> Line:
+    """The first line of a file, which is of the pool, checked by itself. Raises Wrong."""
+    checker = _Checker()
+    checker.take(1, text)
+    return checker.pool
+
+
 class _Checker:
     def __init__(self) -> None:
         self.chain = Chain()

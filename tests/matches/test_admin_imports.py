@@ -244,7 +244,7 @@ def test_match_files_without_a_date_are_given_one_with_the_upload(client: Client
     record = uploaded(client, *undated, dated, on="2026-01-05")
     assert record.options["on"] == "2026-01-05" and record.report["refused"] == []
     page = text_of(client.get(page_of(record)))
-    assert "part_1.txt, part_2.txt has no date: taken as of Jan. 5, 2026." in page and "whole.mat has no date" not in page
+    assert "part_1.txt, part_2.txt has no date: taken as of 5 Jan 2026." in page and "whole.mat has no date" not in page
     confirm(client, record)
     assert sorted(f"{match.ended_at:%F} {match.timed}" for match in Match.objects.all()) == [
         "2026-01-05 False",

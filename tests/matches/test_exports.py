@@ -10,9 +10,11 @@ from collections.abc import Iterator
 from decimal import Decimal
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.contrib.auth import get_user_model
+from django.core.management.base import CommandError
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -28,6 +30,7 @@ from matches.models import Match
 from matches.openings import open_ratings
 from matches.parameters import set_parameters
 from matches.verify import verify
+from matches.words import rules_in_words
 from players.ledger import Opening
 from players.models import Pool, RatingChange
 from players.permissions import StakeSight
@@ -90,6 +93,85 @@ def test_an_export_imported_into_an_empty_pool_gives_the_same_ratings(slug: str,
         one: rating[:3] for one, rating in second["ratings"].items()
     }
     assert dict(pool.matches.values_list("ended_at", "not_counted")) == dict(again.matches.values_list("ended_at", "not_counted"))
+
+
+def of_two_eras() -> Pool:
+    """A pool whose rules have changed twice, with matches before, between and after."""
+    pool, players = pool_of("fibs"), people(4)
+    open_ratings(pool, {players[0].pk: Opening(1234.5678901234567, 17, None)})
+    entries = [won(players[n % 4], players[(n + 1) % 4], at(n), length=n % 7 + 1) for n in range(30)]
+    complete_matches(pool, entries, now=NOW)
+    for hours, changes in ((10, {"factor": 3, "start": 1700}), (20, {"factor": 5, "ramp": None})):
+        pool = Pool.objects.get(pk=pool.pk)
+        set_parameters(pool, changes, since=at(hours), reason="A vote", now=NOW)
+    return Pool.objects.get(pk=pool.pk)
+
+
+def test_a_pool_of_several_eras_is_imported_with_the_rules_of_its_records(tmp_path: Path) -> None:
+    pool = of_two_eras()
+    assert len(pool.rules.past) == 2
+    files = {what: tmp_path / what for what in ("matches", "openings", "records")}
+    for what, path in files.items():
+        run_out = exported(what, pool)
+        path.write_text(run_out, encoding="utf-8")
+    again = create_pool("twin", name="Twin", system=pool.system)
+    for _ in range(2):
+        preview, _err = run("set_parameters", "twin", "--like", files["records"], "--preview")
+        assert "0 players move" in preview
+    run("set_parameters", "twin", "--like", files["records"], "--reason", "Moved house")
+    again = Pool.objects.get(pk=again.pk)
+    assert again.rules.past == pool.rules.past and again.parameters == pool.parameters
+    sentences = rules_in_words(again.revisions.get().rules).sentences
+    assert sum("other rules hold" in sentence for sentence in sentences) == 2
+    run("import_players", files["openings"], "--pool", "twin")
+    run("import_matches", files["matches"], "--pool", "twin")
+    assert numbers(again) == numbers(pool) and everything(again)["lines"] == everything(pool)["lines"]
+    assert verify(again)[1] is None
+    with pytest.raises(CommandError, match="has these parameters already"):
+        run("set_parameters", "twin", "--like", files["records"], "--reason", "Once more")
+
+
+def test_rules_that_come_after_the_matches_rate_them_anew(tmp_path: Path) -> None:
+    pool = of_two_eras()
+    for what in ("matches", "records"):
+        (tmp_path / what).write_text(exported(what, pool), encoding="utf-8")
+    again = create_pool("twin", name="Twin", system=pool.system)
+    run("import_matches", tmp_path / "matches", "--pool", "twin")
+    before = numbers(again)
+    run("set_parameters", "twin", "--like", tmp_path / "records", "--reason", "As it was there")
+    assert numbers(again) != before and verify(Pool.objects.get(pk=again.pk))[1] is None
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda text: "", "holds no records"),
+        (lambda text: "date,winner", "holds no records"),
+        (lambda text: "[1]", "holds no records"),
+        (lambda text: text.replace('"factor": 5', '"factor": 6'), "digest does not fit"),
+        (lambda text: text.replace('"fibs"', '"\0"'), "holds no records"),
+        (lambda text: text[text.index("\n") + 1 :], "holds no records"),
+        (lambda text: "[" * 100_000, "holds no records"),
+    ],
+)
+def test_rules_are_taken_from_sound_records_alone(change: Any, message: str, tmp_path: Path) -> None:
+    path, pool = tmp_path / "records", of_two_eras()
+    path.write_text(change(exported("records", pool)), encoding="utf-8")
+    with pytest.raises(CommandError, match=message):
+        run("set_parameters", "fibs", "--like", path, "--reason", "x")
+
+
+def test_rules_of_another_system_and_rules_with_settings_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "records"
+    path.write_text(exported("records", pool_of("fibs")), encoding="utf-8")
+    for arguments, message in (
+        (("tics", "--like", path), "rating system fibs"),
+        (("fibs", "--like", path, "--set", "factor=5"), "without --set"),
+        (("fibs", "--like", path, "--from", "2026-03-01"), "without --set"),
+        (("fibs", "--like", tmp_path / "none"), "cannot be read"),
+    ):
+        with pytest.raises(CommandError, match=message):
+            run("set_parameters", *arguments, "--reason", "x")
 
 
 def test_matches_of_one_moment_keep_their_order(tmp_path: Path) -> None:

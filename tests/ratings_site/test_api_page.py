@@ -34,3 +34,9 @@ def test_the_description_names_every_error_with_an_example() -> None:
             for status in errors - {"410"}:
                 [body] = operation["responses"][status]["content"].values()
                 assert body["examples"], (method, path, status)
+
+
+def test_what_can_be_one_of_a_few_words_has_a_name_that_lasts() -> None:
+    shapes = Client().get("/api/v1/schema/").json()["components"]["schemas"]
+    named = {name for name, shape in shapes.items() if "enum" in shape}
+    assert named == {"MatchKind", "MatchStatus", "TableStatus", "JobStatus", "RevisionKind", "EventType", "Unit"}
