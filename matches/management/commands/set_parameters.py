@@ -31,8 +31,8 @@ class Command(BaseCommand):
         "Change parameters of a pool and rate it anew: manage.py set_parameters club --set factor=5 --set ramp=null. "
         'A value is JSON (1800, null, "after", {"highest": 3}); what is no JSON is taken as text. With --from, matches that '
         "ended before that date (UTC) or instant keep their ratings, and whoever first played before it the start of then. With "
-        "--like FILE the pool gets the rules of exported records, with those of earlier times: so that `matches` and `openings` of "
-        "the same pool give the same ratings where they are imported then."
+        "--like FILE the pool gets the rules of exported records, with those of earlier times, so that `matches` and "
+        "`openings` of the same pool give the same ratings where they are imported then."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
