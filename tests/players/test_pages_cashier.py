@@ -55,8 +55,12 @@ def test_a_stranger_is_sent_to_the_login_and_comes_back(client: Client) -> None:
 
 def test_a_login_without_a_player_is_told_how_to_get_one(client: Client) -> None:
     client.force_login(get_user_model().objects.create_user("newcomer"))
-    text = text_of(client.get("/cashier/"))
-    assert "Your login has no player yet" in text and "Ask an organiser to attach your player to the login newcomer" in text
+    page = client.get("/cashier/")
+    assert "Your login has no player yet. Begin as a new one, or say whom" in text_of(page)
+    for response in (page, client.get("/lobby/fibs/")):
+        assert 'href="/accounts/player/"' in response.content.decode()
+    client.post("/accounts/player/", {"begin": "", "new-name": "Newcomer"})
+    assert "Newcomer" in text_of(client.get("/cashier/"))
 
 
 def test_the_cashier_shows_the_reader_and_nobody_else() -> None:
