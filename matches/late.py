@@ -7,14 +7,14 @@ sees that first. It is completed as every match is, by `matches.completion`.
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from matches import replay
 from matches.completion import complete_match
 from matches.corrections import Preview, moves_of, snapshot
 from matches.entries import Entry, check_entry, instant_of, normal, openings_of
 from matches.models import Match
-from matches.rating import LATE
+from matches.rating import LATE, known_end
 from matches.replay import Played, Progress
 from matches.revising import Made
 from players import ledger
@@ -34,8 +34,7 @@ def is_late(pool: Pool, entry: Entry, *, now: datetime) -> bool:
     """
     entry = _present(entry)
     check_entry(pool, entry, openings_of(pool, [entry]), now=now)
-    ended = instant_of(entry) if entry.timed else instant_of(entry) + timedelta(days=1)
-    if now - ended < LATE or pool.system_at(instant_of(entry)).not_counted(normal(entry.result)):
+    if now - known_end(_key(entry)) < LATE or pool.system_at(instant_of(entry)).not_counted(normal(entry.result)):
         return False
     rated = Rating.objects.filter(pool=pool, player__in=entry.players, matches__gt=0)
     if all((ledger.last_key(rating) or _key(entry)) < _key(entry) for rating in rated):

@@ -85,7 +85,7 @@ def _rate_late(matches: Sequence[Match], pool: Pool, now: datetime) -> None:
     replay.apply(pool, answer, now, revision.pk if revision else None)
 
 
-def known_end(match: Match) -> datetime:
+def known_end(match: Match | MatchKey) -> datetime:
     """The latest instant at which the match can have ended: of a date alone, the end of that date (UTC)."""
     assert match.ended_at is not None
     return match.ended_at if match.timed else match.ended_at + timedelta(days=1)

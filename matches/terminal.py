@@ -11,6 +11,7 @@ from tqdm import tqdm
 
 from matches.replay import Overtaken, Progress
 from matches.revising import Moved, Preview
+from matches.words import busy_sentence
 from players import wording
 from players.formatting import format_change, format_rating
 from players.models import Pool
@@ -55,4 +56,4 @@ def saying_what_stops() -> Iterator[None]:
     except Moved:
         raise CommandError(_("The pool has moved on since the preview. Look at it again.")) from None
     except Overtaken:
-        raise CommandError(_("Others were writing all the time. Nothing was changed; please try again.")) from None
+        raise CommandError(busy_sentence()) from None

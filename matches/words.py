@@ -174,6 +174,11 @@ def conflict_sentence(conflict: Conflict) -> str:
     )
 
 
+def busy_sentence() -> str:
+    """A change gave way to other writers every time."""
+    return _("Others were writing all the time. Nothing was changed; please try again.")
+
+
 def overtaken_sentence(conflict: Conflict) -> str:
     """Who changed a match since it was looked at, when, why and what."""
     last = Revision.objects.filter(matches=conflict.match.pk).select_related("made_by").first()

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from django.db import OperationalError, connection
+from django.db import DatabaseError, OperationalError, connection
 from django.db.transaction import TransactionManagementError
 
 from players import rows
@@ -26,6 +26,14 @@ POOL_LOCKS, HISTORY_LOCKS, FEED_LOCK, SIGN_UP_LOCK = 7301, 7302, 7303, 7304
 
 PATIENCE = 3
 """Seconds that a merge, which keeps results of its pools waiting, waits for those who seat the duplicate elsewhere."""
+
+
+def lost_race(error: DatabaseError) -> bool:
+    """Whether another writer stored the same key first, or the two blocked each other: trying again may help.
+
+    SQLite has one writer at a time, so there is no race to lose there.
+    """
+    return getattr(error.__cause__, "sqlstate", None) in {"23505", "40P01"}
 
 
 def require_transaction() -> None:

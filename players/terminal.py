@@ -1,4 +1,4 @@
-"""What commands share: settings as NAME=VALUE, players by name or address, and the reason that every change needs."""
+"""What commands share: settings as NAME=VALUE, pools and players by address or name, and the reason that every change needs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils.translation import gettext as _
 
-from players.models import Player
+from players.models import Player, Pool
 from players.names import clean_name, name_key
 from players.numbers import whole
 from players.services import find_by_address
@@ -32,6 +32,15 @@ def read_settings(given: Sequence[str]) -> dict[str, Any]:
         except ValueError:
             values[key] = text
     return values
+
+
+def find_pool(slug: str) -> Pool:
+    """The pool of this address. Raises CommandError, which names those there are."""
+    pool = Pool.objects.filter(slug=slug).first() if "\0" not in slug else None
+    if pool is None:
+        known = ", ".join(Pool.objects.order_by("slug").values_list("slug", flat=True))
+        raise CommandError(_("There is no pool “%(slug)s”. Known: %(known)s.") % {"slug": slug, "known": known or "–"})
+    return pool
 
 
 def find_player(text: str) -> Player:

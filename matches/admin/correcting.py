@@ -24,13 +24,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from matches import jobs
-from matches.admin.correction_forms import ReasonForm, busy_sentence
+from matches.admin.correction_forms import ReasonForm
 from matches.admin.previews import job_response, preview_response
 from matches.corrections import Correction, Moved, NothingChanges, Preview, affected, correct, made_before, preview
 from matches.entries import BatchRefused, Conflict
 from matches.models import Match, Revision
 from matches.replay import Overtaken
-from matches.words import overtaken_sentence
+from matches.words import busy_sentence, overtaken_sentence
 from players.admin import SiteAdmin, in_own_zone
 from players.formatting import format_number
 from players.models import Pool

@@ -15,13 +15,9 @@ from matches.entries import Conflict, differences
 from matches.forms import EntryForm, Trouble
 from matches.models import Match, Revision
 from matches.replay import Overtaken
-from matches.words import overtaken_sentence, unchanged_sentence
+from matches.words import busy_sentence, overtaken_sentence, unchanged_sentence
 from players.forms import REASON_MAX
 from players.models import Player
-
-
-def busy_sentence() -> str:
-    return _("Others were writing all the time. Nothing was changed; please try again.")
 
 
 def reason_field() -> forms.CharField:

@@ -18,7 +18,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from matches.admin.correcting import Proposal
-from matches.admin.correction_forms import ReasonForm, busy_sentence
+from matches.admin.correction_forms import ReasonForm
 from matches.admin.import_forms import SettingsForm, UploadForm
 from matches.corrections import Correction
 from matches.entries import BatchRefused, Conflict
@@ -29,7 +29,7 @@ from matches.imports.csv_table import BadFile
 from matches.imports.report import Report
 from matches.models import Import, Match
 from matches.replay import Overtaken
-from matches.words import overtaken_sentence
+from matches.words import busy_sentence, overtaken_sentence
 from players.admin import ReadOnlyAdmin, in_own_zone, moment_column
 from players.formatting import format_number
 from players.permissions import CORRECT, ENTER, pools_for

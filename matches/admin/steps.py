@@ -18,14 +18,13 @@ from django.utils import timezone
 
 from matches import jobs, revising
 from matches.admin.correcting import log_correction
-from matches.admin.correction_forms import busy_sentence
 from matches.admin.previews import job_response, preview_response
 from matches.merging import MergePreview
 from matches.models import CorrectionJob, Revision
 from matches.rating import MatchRefused
 from matches.replay import Overtaken
 from matches.revising import Change, Moved, NothingChanges
-from matches.words import refused_sentence, unchanged_sentence
+from matches.words import busy_sentence, refused_sentence, unchanged_sentence
 from players.models import Pool
 from players.systems.base import Refused
 from players.systems.params import BadParameter

@@ -25,7 +25,7 @@ from players.api.actors import Actor
 from players.api.errors import busy
 from players.api.models import ExternalPlayer
 from players.api.reading import Unfit
-from players.locks import hold_pool
+from players.locks import hold_pool, lost_race
 from players.models import Player, Pool
 from players.systems.base import Refused
 
@@ -64,7 +64,7 @@ def post_results(actor: Actor, pool: Pool, sent: Sequence[Sent], *, each: bool, 
             raise busy() from None
         except (IntegrityError, OperationalError) as error:
             # On PostgreSQL: somebody made the same player in another pool, or two batches crossed.
-            if attempt == ATTEMPTS - 1 or getattr(error.__cause__, "sqlstate", None) not in {"23505", "40P01"}:
+            if attempt == ATTEMPTS - 1 or not lost_race(error):
                 raise
     raise busy()
 

@@ -20,6 +20,7 @@ from matches.words import NOTHING, label_of, value_in_words
 from players.api.actors import Actor
 from players.api.errors import ApiError, busy
 from players.formatting import format_number
+from players.locks import lost_race
 from players.models import Player, Pool
 from players.services import present_players
 from players.systems.base import Result
@@ -62,7 +63,7 @@ def with_player(actor: Actor, field: str, named: Named, act: Callable[[Player], 
             continue
         except (IntegrityError, OperationalError) as error:
             # On PostgreSQL: another request made the same player or table a moment ago, or the two crossed.
-            if attempt == ATTEMPTS - 1 or getattr(error.__cause__, "sqlstate", None) not in {"23505", "40P01"}:
+            if attempt == ATTEMPTS - 1 or not lost_race(error):
                 raise
     raise busy()
 

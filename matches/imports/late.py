@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -27,7 +27,7 @@ from matches.imports.sifting import Candidate, Options, Sifting, make_players, n
 from matches.late import NO_ID
 from matches.models import Import, Match, RakeBand, Revision
 from matches.money import rake
-from matches.rating import LATE
+from matches.rating import LATE, known_end
 from matches.replay import Overtaken, Played, Recalculation
 from matches.revising import Change, Plan
 from matches.signals import match_completed
@@ -149,7 +149,7 @@ class LateRows(Change):
             pool=pool,
             after=pool,
             kind=Revision.Kind.LATE,
-            matches=[match.key.id for match in played if now - _known_end(match.key) >= LATE],
+            matches=[match.key.id for match in played if now - known_end(match.key) >= LATE],
             details={},
             rates=bool(played),
             since=since,
@@ -263,8 +263,3 @@ class LateRows(Change):
         report = self.sifting.end(stored=True)
         if self.record is not None:
             keeping.end(self.record, report, self.now)
-
-
-def _known_end(key: MatchKey) -> datetime:
-    """The latest instant at which the match can have ended."""
-    return key.ended_at if key.timed else key.ended_at + timedelta(days=1)

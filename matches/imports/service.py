@@ -15,7 +15,6 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db import IntegrityError, OperationalError, transaction
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from matches.completion import complete_in_order
 from matches.entries import BatchRefused, Conflict
@@ -30,9 +29,10 @@ from matches.imports.transcripts.rows import SOURCE, read_match_files
 from matches.models import Import, Match
 from matches.rating import LateMatch
 from matches.replay import Overtaken
+from matches.words import busy_sentence
 from players import ledger
 from players.ledger import chunks
-from players.locks import hold_history, hold_pool
+from players.locks import hold_history, hold_pool, lost_race
 from players.models import Player, Pool
 from players.names import clean_name, name_key
 from players.systems.base import RatingSystem, Refused
@@ -136,10 +136,10 @@ def import_rows(
             if attempt >= ATTEMPTS:
                 raise
         except Overtaken:
-            raise BadFile(_("Others were writing all the time. Nothing was changed; please try again.")) from None
+            raise BadFile(busy_sentence()) from None
         except (IntegrityError, OperationalError) as error:
             # On PostgreSQL: a name or an id that another writer stored first, or a deadlock with one.
-            if attempt >= ATTEMPTS or getattr(error.__cause__, "sqlstate", None) not in {"23505", "40P01"}:
+            if attempt >= ATTEMPTS or not lost_race(error):
                 raise
         if record is not None and is_new:
             # It went with the transaction.

@@ -1,4 +1,4 @@
-"""What the import and export commands share: finding the pool, reading the file, naming the refused rows."""
+"""What the import and export commands share: reading the file, naming the refused rows."""
 
 from __future__ import annotations
 
@@ -9,19 +9,9 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils.translation import gettext as _
 
 from matches.imports.report import RefusedRow
-from players.models import Pool
 
 MOST_SHOWN = 50
 """Refused rows that are printed; a file in the wrong shape has thousands."""
-
-
-def find_pool(slug: str) -> Pool:
-    """The pool of this address. Raises CommandError, which names those there are."""
-    pool = Pool.objects.filter(slug=slug).first() if "\0" not in slug else None
-    if pool is None:
-        known = ", ".join(Pool.objects.order_by("slug").values_list("slug", flat=True))
-        raise CommandError(_("There is no pool “%(slug)s”. Known: %(known)s.") % {"slug": slug, "known": known or "–"})
-    return pool
 
 
 def file_name(path: str) -> str:

@@ -135,7 +135,7 @@ TICS = ("tics", "--player", "1500", "--player", "1500")
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("fips", *FIBS[1:]), "There is no pool “fips”. Known: fibs, crowns-cup, online-backgammon, freewhist, tics."),
+        (("fips", *FIBS[1:]), "There is no pool “fips”. Known: crowns-cup, fibs, freewhist, online-backgammon, tics."),
         ((*FIBS,), "--length: it is missing, and unlimited play is not rated here."),
         ((*FIBS, "--length", "0"), "--length: must be from 1 to 99."),
         ((*FIBS, "--length", "100"), "--length: must be from 1 to 99."),

@@ -12,7 +12,7 @@ from django.core.management.base import BaseCommand, CommandParser
 from matches.exports.records import records
 from matches.exports.tables import TABLES
 from matches.exports.writing import FORMATS, lines
-from matches.imports.terminal import find_pool
+from players.terminal import find_pool
 
 RECORDS = "records"
 

@@ -17,12 +17,13 @@ from matches.imports.csv_table import BadFile
 from matches.imports.dialect import DATES, DECIMALS, ENCODINGS, Dialect
 from matches.imports.report import Report, rule
 from matches.imports.service import Options, Progress, import_match_files, import_matches
-from matches.imports.terminal import file_name, find_pool, print_refused, read_file
+from matches.imports.terminal import file_name, print_refused, read_file
 from matches.imports.transcripts.reading import MOST_ZIP_BYTES, STEP, NamedFile, is_match_file
 from matches.models import Import
 from players.models import Pool
 from players.names import clean_name, name_key
 from players.systems.base import ALL_KINDS, Refused
+from players.terminal import find_pool
 
 MOST_MATCH_FILES = 5000
 

@@ -10,7 +10,8 @@ from django.utils.translation import ngettext
 
 from matches.imports.csv_table import BadFile
 from matches.imports.openings import import_openings
-from matches.imports.terminal import file_name, find_pool, print_refused, read_file
+from matches.imports.terminal import file_name, print_refused, read_file
+from players.terminal import find_pool
 
 
 class Command(BaseCommand):

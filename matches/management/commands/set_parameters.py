@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.dateparse import parse_date, parse_datetime
 from django.utils.translation import gettext as _
 
-from matches.imports.terminal import file_name, find_pool, read_file
+from matches.imports.terminal import file_name, read_file
 from matches.models import Revision
 from matches.parameters import NewParameters, preview_parameters, set_parameters
 from matches.rating import MatchRefused
@@ -23,7 +23,7 @@ from players.models import Pool
 from players.rules import Past, Rules
 from players.systems.check import LONGEST_LINE, Wrong, pool_of
 from players.systems.params import BadParameter
-from players.terminal import add_by, done, made_by, read_settings, reason_of
+from players.terminal import add_by, done, find_pool, made_by, read_settings, reason_of
 
 
 class Command(BaseCommand):

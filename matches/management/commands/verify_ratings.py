@@ -8,9 +8,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandParser
 from django.utils.translation import gettext as _
 
-from matches.imports.terminal import find_pool
 from matches.verify import stale_standings, verify
 from players.models import Pool
+from players.terminal import find_pool
 
 
 class Command(BaseCommand):

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 
 from players import rankings
 from players.models import Pool, Rating
+from players.terminal import find_pool
 
 PROGRESS_SECONDS = 2.0
 
@@ -28,12 +29,7 @@ class Command(BaseCommand):
         if not settings.REDIS_URL:
             self.stdout.write(_("There is no Redis (REDIS_URL): the database answers for the rankings, and needs nothing."))
             return
-        pools = list(Pool.objects.order_by("id"))
-        chosen = [each for each in pools if pool in (None, each.slug)]
-        if pool is not None and not chosen:
-            known = ", ".join(each.slug for each in pools)
-            raise CommandError(_("There is no pool “%(pool)s”. Known: %(known)s.") % {"pool": pool, "known": known})
-        for each in chosen:
+        for each in Pool.objects.order_by("id") if pool is None else [find_pool(pool)]:
             self.rebuild(each)
 
     def rebuild(self, pool: Pool) -> None:

@@ -11,9 +11,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils.translation import gettext as _
 
-from players.models import Pool
 from players.simulation import simulate
 from players.systems.base import Refused, Seat
+from players.terminal import find_pool
 from players.wording import refusal, refusal_rule
 
 WHOLE = re.compile(r"[+-]?[0-9]{1,4000}")
@@ -72,11 +72,7 @@ class Command(BaseCommand):
         parser.add_argument("--chance", metavar="P", help="player 1's winning chance when the match was broken off, 0 to 1")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        pools = {pool.slug: pool for pool in Pool.objects.all()}
-        pool = pools.get(options["pool"])
-        if pool is None:
-            known = ", ".join(pools)
-            raise CommandError(_("There is no pool “%(pool)s”. Known: %(known)s.") % {"pool": options["pool"], "known": known})
+        pool = find_pool(options["pool"])
         seats = [read_player("--player", str(text)) for text in options["player"]]
         values: dict[str, Any] = {
             name: read(f"--{name}", str(options[name])) for name, read in OPTIONS.items() if options[name] is not None
