@@ -26,6 +26,7 @@ from matches.reports import adjudication
 from matches.reports.models import NOTE_MAX
 from matches.reports.reporting import Over
 from matches.reports.words import denial
+from matches.terms import AGREED
 from players.api import reading
 from players.api.actors import Actor, actor_of
 from players.api.base import ApiView
@@ -37,8 +38,7 @@ from players.ledger import chunks
 from players.models import Pool
 from players.systems.base import Refused, Result
 
-AGREED = ("length", "deals", "stake", "real_money", "kind")
-BEFORE = ("pool", "players", *AGREED)
+BEFORE = ("pool", "players", "kind", *AGREED)
 """What is settled before a match ends."""
 
 
@@ -77,7 +77,7 @@ def to_finish(actor: Actor, sent: Sent, started: Mapping[int, Match]) -> tuple[M
         raise Unfit("match", "no_match")
     if (table := _table_of(match, actor)) is None:
         raise Unfit("match", "not_your_match")
-    missing = {name: getattr(table.terms, name) for name in AGREED if getattr(sent.result, name) in (None, "")}
+    missing = {name: getattr(table.terms, name) for name in (*AGREED, "kind") if getattr(sent.result, name) in (None, "")}
     return match, replace(sent.result, **missing)
 
 

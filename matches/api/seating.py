@@ -14,8 +14,10 @@ from django.utils.translation import gettext as _
 
 from matches.api.resolving import Known, Raced
 from matches.api.results import Named
+from matches.lobby.models import LIMITS
 from matches.lobby.tables import open_table
 from matches.models import Table
+from matches.terms import AGREED
 from matches.words import NOTHING, label_of, value_in_words
 from players.api.actors import Actor
 from players.api.errors import ApiError, busy
@@ -27,8 +29,6 @@ from players.systems.base import Result
 
 T = TypeVar("T")
 ATTEMPTS = 5
-AGREED = ("length", "deals", "stake", "real_money")
-LIMITS = ("max_difference", "min_experience", "max_experience")
 
 
 @dataclass(frozen=True, slots=True)

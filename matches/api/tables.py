@@ -17,9 +17,11 @@ from rest_framework.response import Response
 
 from matches.api import table_shapes as shapes
 from matches.api.results import TERMS, own_id, player_named
-from matches.api.seating import AGREED, LIMITS, ToOpen, open_for, with_player
+from matches.api.seating import ToOpen, open_for, with_player
 from matches.lobby import tables
+from matches.lobby.models import LIMITS
 from matches.models import Participant, Table, TableSeat
+from matches.terms import AGREED
 from players.api import reading
 from players.api.actors import Actor, actor_of, reader_of, source_of
 from players.api.answers import Json, euros, instant

@@ -10,12 +10,12 @@ from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from matches.entries import check_terms
 from matches.forms import beside, help_text, label, number
+from matches.lobby.models import LIMITS
 from matches.lobby.reads import ORDERS, Wanted
+from matches.terms import AGREED
 from players.models import Pool
 from players.systems.base import DEALS, EXPERIENCE_LIMIT, LENGTHS, RATING_LIMIT, STAKE_LIMIT, Kind, Refused, Result
 
-AGREED = ("length", "deals", "stake", "real_money")
-LIMITS = ("max_difference", "min_experience", "max_experience")
 MONEY = {"real": True, "play": False}
 
 

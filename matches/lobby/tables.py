@@ -28,8 +28,9 @@ from matches.inbox.models import Message
 from matches.inbox.telling import tell
 from matches.lobby.admission import strengths_of, why_not
 from matches.lobby.row import lobby_of, touch
-from matches.models import Match, PairingRequest, Participant, Table, TableSeat, terms_of
+from matches.models import Match, PairingRequest, Participant, Table, TableSeat
 from matches.push import events
+from matches.terms import terms_of
 from players.locks import hold_players, require_transaction
 from players.models import Player, Pool
 from players.systems.base import Kind, Refused, Result

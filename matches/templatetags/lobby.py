@@ -10,7 +10,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from matches.lobby import prospects
-from matches.models import Match, Table, terms_of
+from matches.models import Match, Table
+from matches.terms import terms_of
 from players.formatting import format_euros, format_number
 
 register = template.Library()
