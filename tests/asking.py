@@ -7,6 +7,7 @@ import copy
 import json
 import re
 from functools import cache
+from threading import Lock
 from typing import Any
 
 import jsonschema
@@ -17,9 +18,17 @@ from drf_spectacular.generators import SchemaGenerator
 BASE = "/api/v1/"
 
 
-@cache
+_FIRST = Lock()
+
+
 def spec() -> dict[str, Any]:
-    """The OpenAPI description; answers may hold nothing beyond it."""
+    """The OpenAPI description; answers may hold nothing beyond it. Made once, also where several threads ask at once."""
+    with _FIRST:
+        return _spec()
+
+
+@cache
+def _spec() -> dict[str, Any]:
     found = copy.deepcopy(SchemaGenerator().get_schema(request=None, public=True))
     for shape in found["components"]["schemas"].values():
         if shape.get("properties"):

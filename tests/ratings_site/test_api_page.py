@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import re
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
-from django.test import Client
+from django.test import Client, RequestFactory
+from drf_spectacular.generators import SchemaGenerator
 
+from ratings_site.api import SchemaView
 from tests.ratings_site.test_csp import Inline
 
 pytestmark = pytest.mark.django_db
@@ -40,3 +46,18 @@ def test_what_can_be_one_of_a_few_words_has_a_name_that_lasts() -> None:
     shapes = Client().get("/api/v1/schema/").json()["components"]["schemas"]
     named = {name for name, shape in shapes.items() if "enum" in shape}
     assert named == {"MatchKind", "MatchStatus", "TableStatus", "JobStatus", "RevisionKind", "EventType", "Unit"}
+
+
+def test_the_description_is_made_by_one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    at_work = threading.Semaphore(1)
+
+    def make(*args: Any, **kwargs: Any) -> dict[str, Any]:
+        assert at_work.acquire(blocking=False), "somebody else is at it"
+        time.sleep(0.05)
+        at_work.release()
+        return {}
+
+    monkeypatch.setattr(SchemaGenerator, "get_schema", make)
+    with ThreadPoolExecutor(4) as threads:
+        answers = list(threads.map(SchemaView.as_view(), [RequestFactory().get("/api/v1/schema/") for _ in range(4)]))
+    assert [answer.status_code for answer in answers] == [200] * 4
