@@ -22,9 +22,11 @@ from players.api.errors import not_found
 from players.api.reading import Unfit, Unfits, json_flag, read_query
 from players.api.schema import Param, readable, readers
 from players.api.views import LIMIT, cursor, id_param
+from players.models import Player
 from players.pages.history import seats_with_changes
 from players.pages.pools import all_pools
 from players.permissions import stakes_for
+from players.services import present_players
 
 MATCHES = (
     Param("pool", "The pool's name in this API.", lambda name, value: reading.text(name, value, 50)),
@@ -94,7 +96,9 @@ class MatchReads(ApiView):
                 raise Unfit("pool", "no_pool")
             rows = rows.filter(pool=pool)
         if "player" in values:
-            rows = rows.filter(participants__player=values["player"])
+            # A merged duplicate is the one whom he is, as everywhere.
+            played = present_players(list(Player.objects.filter(pk=values["player"])))
+            rows = rows.filter(participants__player__in=[player.pk for player in played])
         if "external_id" in values:
             if source is None:
                 raise Unfit("external_id", "source_needed")

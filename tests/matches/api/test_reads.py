@@ -9,6 +9,7 @@ import pytest
 
 from matches.corrections import Correction, correct
 from matches.lobby.tables import open_table
+from matches.merging import merge
 from matches.models import Match
 from players.models import Pool, RatingChange
 from players.systems.base import Result
@@ -80,6 +81,9 @@ def test_filters(api: Asker) -> None:
     assert found(f"{here}&counted=true") == [1, 0]
     assert found(f"{here}&counted=false") == [3, 2]
     assert found(f"{here}&since=2026-03-02T20:00:00Z&until=2026-03-04") == [2, 1]
+    assert len(api.get(f"matches/?player={players[0].pk}")["matches"]) == 4
+    assert api.get("matches/?player=987654")["matches"] == []
+    merge(people(1)[0], players[0], reason="the same person")
     assert len(api.get(f"matches/?player={players[0].pk}")["matches"]) == 4
 
 
