@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
 from itertools import groupby
-from operator import or_
 from typing import Any
-
-from django.db.models import Q
 
 from matches.lobby.reads import tables_by_pool
 from matches.models import Match, Participant
@@ -70,7 +66,8 @@ def last_results(pools: Sequence[Pool]) -> list[LastResult]:
 
 
 def _first_of_each(rows: Any, pools: Sequence[Pool], base: Any, count: int) -> Any:
-    """The first `count` rows of every pool in one query, each pool's found by its index."""
+    """The first `count` rows of every pool in one query, each pool's found by its index: with OR, the whole table is read."""
     if not pools:
         return base.none()
-    return base.filter(reduce(or_, [Q(pk__in=rows(pool).values("pk")[:count]) for pool in pools]))
+    one, *others = [base.filter(pk__in=rows(pool).values("pk")[:count]) for pool in pools]
+    return one.union(*others, all=True)
