@@ -123,6 +123,7 @@ class Match(MatchTerms):
                 F("pool"), *(F(name) for name in ORDER), condition=Q(status="completed", not_counted=""), name="match_rated_order"
             ),
             models.Index(fields=("pool", "-ended_at"), name="match_latest"),
+            models.Index(fields=("created_at",), condition=Q(status="open"), name="match_open"),
         ]
 
     def __str__(self) -> str:
