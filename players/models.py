@@ -14,6 +14,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator
 from django.db import models
 from django.db.models import F, Q
+from django.db.models.expressions import RawSQL
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
@@ -35,6 +36,16 @@ def in_rating_range(*fields: str) -> Q:
     for field in fields:
         condition &= Q(**{f"{field}__gte": -RATING_LIMIT, f"{field}__lte": RATING_LIMIT})
     return condition
+
+
+HIM_AND_DUPLICATES = """
+WITH RECURSIVE known (id) AS (
+    SELECT id FROM players_player WHERE id = %s
+    UNION
+    SELECT duplicate.id FROM players_player duplicate JOIN known ON duplicate.merged_into_id = known.id
+)
+SELECT id FROM known
+"""
 
 
 class Player(models.Model):
@@ -99,15 +110,17 @@ class Player(models.Model):
         """The language in which the site writes to him."""
         return self.language or settings.LANGUAGE_CODE
 
+    @property
+    def any_of_him(self) -> RawSQL:
+        """The ids of him and of the duplicates that were merged into him, as what a column is to be in: what was told to them is
+        for him."""
+        return RawSQL(HIM_AND_DUPLICATES, [self.pk])
+
     @cached_property
     def ids(self) -> list[int]:
-        """His own, and those of the duplicates that were merged into him: what was told to them is for him. One query, and one
-        for each row of duplicates of duplicates."""
-        found, level = [self.pk], [self.pk]
-        while level:
-            level = list(Player.objects.filter(merged_into__in=level).order_by("pk").values_list("pk", flat=True))
-            found += level
-        return found
+        """The same, his own first. One query."""
+        duplicates = Player.objects.filter(pk__in=self.any_of_him).exclude(pk=self.pk)
+        return [self.pk, *duplicates.order_by("pk").values_list("pk", flat=True)]
 
 
 class OldAddress(models.Model):

@@ -32,11 +32,11 @@ class Inbox:
 
 def messages_of(player: Player) -> QuerySet[Message]:
     """What the player was told, and the duplicates that were merged into him."""
-    return Message.objects.filter(player__in=player.ids)
+    return Message.objects.filter(player__in=player.any_of_him)
 
 
 def inbox(player: Player, page: int) -> Inbox:
-    """Three queries at most, where there are no duplicates of duplicates."""
+    """Two queries."""
     start = (page - 1) * PAGE_SIZE
     found = list(messages_of(player).select_related("pool", "revision")[start : start + PAGE_SIZE + 1])
     lines = [Line(message, words.subject(message), words.text(message)) for message in found[:PAGE_SIZE]]

@@ -57,9 +57,11 @@ class Window:
         return reverse(view, args=more if self.own else [self.player.slug, *more])
 
     def tabs(self, chosen: str, pool: Pool | None) -> list[TabLink]:
-        """Links to the tabs; those that show one pool stay with the pool that is shown. Two queries for one's own, which says how
+        """Links to the tabs; those that show one pool stay with the pool that is shown. One query for one's own, which says how
         many messages are unread."""
-        unread = self.player.messages.model.objects.filter(player__in=self.player.ids, read_at=None).count() if self.own else 0
+        unread = (
+            self.player.messages.model.objects.filter(player__in=self.player.any_of_him, read_at=None).count() if self.own else 0
+        )
         return [
             TabLink(
                 tab.word,

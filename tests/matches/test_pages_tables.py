@@ -221,7 +221,7 @@ def test_a_player_is_paired() -> None:
     [vera] = people(1)
     reader = login_of(vera)
     text = text_of(reader.post("/lobby/fibs/pairing/", {"length": "5"}, follow=True))
-    assert "You wait to be paired. to 5 points · 0 min." in text
+    assert "You wait to be paired. You will see with whom when your match starts. to 5 points · 0 min" in text
     assert PairingRequest.objects.get().player == vera
     others = text_of(login_of(create_players(["Didrik"])[0]).get("/lobby/fibs/"))
     assert "Player 1" not in others and "wait to be paired" not in others

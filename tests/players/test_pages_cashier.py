@@ -464,4 +464,4 @@ def test_the_number_of_queries_does_not_grow_with_the_matches(slug: str, client:
         kind = "tournament" if number % 3 == 0 else "table"
         play(pool, won(vera, other, ago(hours=50 - number), **terms | {"kind": kind}))
     assert (queries_of(client, public), queries_of(reader, public), queries_of(reader, own)) == few
-    assert max(few) <= 13
+    assert max(few) <= 12

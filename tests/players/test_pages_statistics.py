@@ -138,7 +138,7 @@ def test_the_number_of_queries_of_the_statistics_is_fixed(client: Client) -> Non
     few = queries_of(client, public), queries_of(reader, public), queries_of(reader, own)
     complete(pool, *(won(vera, other, at(n), length=1 + n % 9) for n, other in enumerate(others * 6, start=1)))
     assert (queries_of(client, public), queries_of(reader, public), queries_of(reader, own)) == few
-    assert max(few) <= 13
+    assert max(few) <= 12
 
 
 # --- Two players ---

@@ -235,11 +235,11 @@ def test_queries_do_not_rise_with_the_messages(client: Client, django_assert_num
     with_login(one)
     client.force_login(one.user)
     revised([(one.pk, 1500.0, 1490.0)])
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(6):
         client.get("/cashier/messages/")
     for number in range(5):
         revised([(one.pk, 1490.0 - number, 1491.0)])
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(6):
         client.get("/cashier/messages/")
     assert at(0) < NOW
 
