@@ -11,7 +11,7 @@ Settings. Everything that differs between installations comes from the environme
   HSTS_SECONDS        how long browsers insist on https, in seconds; a year by default, 0 for not at all.
   DATABASE_URL        postgresql://user:password@host:5432/name, or sqlite:///path; SQLite at VAR_DIR/db.sqlite3 by default.
   REDIS_URL           redis://host:6379/0, for the cache and the tasks. Without it both use files under VAR_DIR: one machine only.
-  SITE_URL            https://ratings.example, for links in mail; by default https and the first of ALLOWED_HOSTS.
+  SITE_URL            https://ratings.example, for links in mail; by default the first of ALLOWED_HOSTS.
   EMAIL_URL           smtp+tls://user:password@host:587; by default mail is printed.
   DEFAULT_FROM_EMAIL  the sender of the site's mail.
   WEBHOOKS_MAY_BE_PRIVATE  1 where webhooks may be sent by plain http and to addresses that are not on the public internet.
