@@ -16,15 +16,13 @@ from matches.forms import EntryForm, Trouble
 from matches.models import Match, Revision
 from matches.replay import Overtaken
 from matches.words import busy_sentence, overtaken_sentence, unchanged_sentence
-from players.forms import REASON_MAX
+from players.forms import reason_field
 from players.models import Player
 
 
-def reason_field() -> forms.CharField:
-    return forms.CharField(
-        label=gettext_lazy("Reason"),
-        max_length=REASON_MAX,
-        widget=forms.Textarea(attrs={"rows": 3, "class": "vLargeTextField"}),
+def public_reason_field() -> forms.CharField:
+    """Why ratings move: unlike the reasons that stay among staff, for everybody to read."""
+    return reason_field(
         error_messages={"required": gettext_lazy("It is missing. The players will ask why their ratings moved.")},
         help_text=gettext_lazy("Everybody can read it, on the page of each match whose numbers move."),
     )
@@ -33,7 +31,7 @@ def reason_field() -> forms.CharField:
 class ReasonForm(forms.Form):
     """Why a match is voided, or counts again."""
 
-    reason = reason_field()
+    reason = public_reason_field()
 
 
 class CorrectionForm(EntryForm):
@@ -42,7 +40,7 @@ class CorrectionForm(EntryForm):
     trouble: Trouble | NothingChanges | Overtaken | None = None  # type: ignore[misc,assignment]
     status = None  # type: ignore[assignment]
     entry_token = None  # type: ignore[assignment]
-    reason = reason_field()
+    reason = public_reason_field()
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from matches import jobs
-from matches.admin.correction_forms import ReasonForm, reason_field
+from matches.admin.correction_forms import ReasonForm, public_reason_field
 from matches.admin.jobs import REASON_SHOWN
 from matches.admin.steps import Steps, step
 from matches.merging import Merging, Undoing
@@ -51,7 +51,7 @@ class MergeForm(forms.Form):
             )
         self.fields["duplicate"].help_text = _("His matches become those of the other one, and his name and address lead there.")
         self.fields["keep"].help_text = _("Who he really is: this name stays.")
-        self.fields["reason"] = reason_field()
+        self.fields["reason"] = public_reason_field()
 
 
 class MergeSteps(Steps):

@@ -13,7 +13,7 @@ from django.utils.formats import localize_input, sanitize_separators
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
-from matches.admin.correction_forms import reason_field
+from matches.admin.correction_forms import public_reason_field
 from players.formatting import format_number
 from players.models import Pool
 from players.systems.params import BadParameter, Params, Spec
@@ -84,7 +84,7 @@ class ParametersForm(forms.Form):
         help_text=gettext_lazy("The date begins at midnight UTC, and with it the matches that are known by their date alone."),
     )
     shown = forms.CharField(widget=forms.HiddenInput, required=False)
-    reason = reason_field()
+    reason = public_reason_field()
 
     def __init__(self, pool: Pool, data: Any = None) -> None:
         super().__init__(data)
