@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import pgettext
 
 from matches.inbox.models import Message
+from matches.models import Revision
 from players.formatting import format_number, format_rating
 
 Kind = Message.Kind
@@ -51,11 +52,18 @@ def text(message: Message) -> str:
         said = {
             "before": format_rating(details["before"], message.pool.shown_decimals),
             "after": format_rating(details["after"], message.pool.shown_decimals),
-            "reason": (message.revision.reason if message.revision else "").strip() or "–",
+            "reason": _reason(message.revision),
         }
         return _("It was %(before)s and is %(after)s. Reason: %(reason)s") % said
     said = {"when": moment(details["begins"]), "points": format_number(details["per_day"])}
     return _("From %(when)s on each day away costs %(points)s points of standing. One rated match stops it.") % said
+
+
+def _reason(revision: Revision | None) -> str:
+    """Why a rating was revised; without a revision a match was entered a little late."""
+    if revision is None:
+        return str(Revision.Kind.LATE.label)
+    return revision.reason.strip() or revision.get_kind_display()
 
 
 def is_rematch(message: Message) -> bool:

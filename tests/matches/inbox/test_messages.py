@@ -48,6 +48,16 @@ def revised(moved: list[tuple[int, float, float]], reason: str = "Annulled by th
     return revision
 
 
+def test_where_nobody_gave_a_reason_the_kind_of_the_revision_is_one() -> None:
+    [one] = people(1)
+    with_login(one)
+    revised([(one.pk, 1500.0, 1502.0)], reason=" ")
+    message = Message.objects.select_related("pool", "revision").get()
+    assert words.text(message).endswith("Reason: voided")
+    message.revision = None  # a match that was entered a little late makes none
+    assert words.text(message).endswith("Reason: entered late")
+
+
 def test_players_with_a_login_are_told_of_a_revision_once() -> None:
     one, two = people(2)
     with_login(one)
