@@ -97,10 +97,13 @@ def test_names_are_the_same_in_any_case_and_any_unicode_form() -> None:
     assert player.name == composed
     assert players_by_name(["  åse"]) == {name_key("åse"): player}
     assert clean_name("  Jens\tPeter\x00 \u2028Ib ") == "Jens Peter Ib"
-    assert clean_name("Ve\u200bra\u202e") == "Vera"
+    for hidden in ("\u200b", "\u202e", "\u200c", "\u200d", "\ufe0f", "\u034f", "\u3164", "\ufffe", "\ufdd0", "\U000e0101"):
+        assert clean_name(f"{hidden}Ve{hidden}ra{hidden}") == "Vera", ascii(hidden)
+    for needed in ("\u0646\u0645\u06cc\u200c\u062e\u0648", "\u0915\u094d\u200d\u0937", "\U0001f469\u200d\U0001f680"):
+        assert clean_name(needed) == needed
 
 
-@pytest.mark.parametrize("name", ["", "   ", "\x00", "\u200b\u200b", "\u200d", "x" * 81])
+@pytest.mark.parametrize("name", ["", "   ", "\x00", "\u200b\u200b", "\u200d", "\u3164", "\u2800", "\uffff", "x" * 81])
 def test_a_name_has_1_to_80_characters(name: str) -> None:
     with pytest.raises(ValidationError):
         create_player(name)
