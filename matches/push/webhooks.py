@@ -79,7 +79,7 @@ def _claim(webhook: Webhook, now: datetime) -> Delivery | None:
     while (delivery := due.select_related("event__pool").first()) is not None:
         mine = Delivery.objects.filter(pk=delivery.pk, status=Status.PENDING, due_at=delivery.due_at)
         if mine.update(due_at=now + LEASE, attempts=F("attempts") + 1):
-            delivery.attempts += 1
+            delivery.due_at, delivery.attempts = now + LEASE, delivery.attempts + 1
             return delivery
     return None
 
@@ -98,7 +98,8 @@ def _send(webhook: Webhook, delivery: Delivery) -> bool:
     except (http.client.HTTPException, OSError, ValueError) as failed:
         error = f"{type(failed).__name__}: {failed}"
     now = timezone.now()
-    over = Delivery.objects.filter(pk=delivery.pk, status=Status.PENDING)
+    # Where somebody wants it sent again meanwhile, this attempt says nothing of it any more.
+    over = Delivery.objects.filter(pk=delivery.pk, status=Status.PENDING, due_at=delivery.due_at)
     if not error:
         over.update(status=Status.DELIVERED, answer=answer, error="", delivered_at=now)
         return True

@@ -139,6 +139,27 @@ def test_it_is_given_up_after_the_last_attempt_and_can_be_sent_again(receiver: R
     assert webhooks.send_waiting(webhook.pk) == 1
 
 
+@pytest.mark.parametrize("answer", [204, 500])
+def test_what_is_sent_again_while_it_is_sent_is_sent_again(
+    answer: int, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither does the first attempt say that it is over, nor has it wait."""
+    webhook = listening(receiver.url)
+
+    def meanwhile(webhook: Webhook, body: bytes) -> int:
+        webhooks.send_again([Delivery.objects.get().pk], timezone.now())
+        return answer
+
+    delivery = webhooks._claim(webhook, timezone.now())
+    assert delivery is not None
+    with monkeypatch.context() as patch:
+        patch.setattr(webhooks, "_post", meanwhile)
+        webhooks._send(webhook, delivery)
+    found = Delivery.objects.get()
+    assert (found.status, found.attempts, found.error) == ("pending", 0, "") and found.due_at <= timezone.now()
+    assert webhooks.send_waiting(webhook.pk) == 1 and len(receiver.got) == 1
+
+
 def test_an_answer_in_drops_is_cut_off_and_keeps_no_worker(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.WEBHOOKS_MAY_BE_PRIVATE = True
     monkeypatch.setattr(webhooks, "DEADLINE", 0.5)
