@@ -17,7 +17,7 @@ from matches.reports.reporting import Locked
 from tests.building import pool_of
 from tests.concurrency.running import assert_whole, at_once
 from tests.matches.entering import staff
-from tests.matches.reporting import BROKEN_OFF, CALLED_OFF, FIRST_WON, PLACED, SECOND_WON, started
+from tests.matches.reports.reporting import BROKEN_OFF, CALLED_OFF, FIRST_WON, PLACED, SECOND_WON, started
 
 pytestmark = [pytest.mark.concurrency, pytest.mark.django_db(transaction=True, serialized_rollback=True)]
 

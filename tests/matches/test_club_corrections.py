@@ -16,8 +16,8 @@ from matches.models import Match, Revision
 from matches.verify import verify
 from players.models import Pool, PublishedChange
 from tests.building import NOW, everything
-from tests.matches.importing import run
-from tests.matches.test_import_club_list import EXCERPT, TAKEN, WHOLE, club
+from tests.matches.imports.importing import run
+from tests.matches.imports.test_club_list import EXCERPT, TAKEN, WHOLE, club
 
 pytestmark = pytest.mark.django_db
 LIST = WHOLE / "matches.csv" if WHOLE.is_dir() else EXCERPT

@@ -43,7 +43,7 @@ from players.models import Organiser, Player
 from players.services import create_players
 from players.systems.base import Result
 from tests.building import pool_of, won
-from tests.matches.reporting import FIRST_WON, TERMS, started
+from tests.matches.reports.reporting import FIRST_WON, TERMS, started
 
 pytestmark = pytest.mark.django_db
 

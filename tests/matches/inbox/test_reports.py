@@ -18,7 +18,7 @@ from players.systems.base import Refused
 from tests.building import people
 from tests.matches.entering import staff
 from tests.matches.inbox.test_messages import with_login
-from tests.matches.reporting import CALLED_OFF, FIRST_WON, PLACED, SECOND_WON, started
+from tests.matches.reports.reporting import CALLED_OFF, FIRST_WON, PLACED, SECOND_WON, started
 from tests.pages import text_of
 
 pytestmark = pytest.mark.django_db

@@ -10,7 +10,7 @@ from django.core.management.base import CommandError
 
 from matches.imports.likeness import suggestions
 from matches.models import Match
-from tests.matches.importing import rows_of_all_tables, run
+from tests.matches.imports.importing import rows_of_all_tables, run
 
 pytestmark = pytest.mark.django_db
 

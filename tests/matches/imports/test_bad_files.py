@@ -8,7 +8,7 @@ import pytest
 from django.core.management.base import CommandError
 
 from players.services import create_players
-from tests.matches.importing import club, csv_file, rows_of_all_tables, run
+from tests.matches.imports.importing import club, csv_file, rows_of_all_tables, run
 
 pytestmark = pytest.mark.django_db
 

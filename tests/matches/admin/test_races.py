@@ -18,8 +18,8 @@ from players.models import Player
 from players.systems.base import Result
 from tests.building import DAY_ONE, NOW, at, complete, people, pool_of, won
 from tests.concurrency.running import assert_whole, at_once
+from tests.matches.admin.test_corrections import corrected, voided
 from tests.matches.entering import SOUND, add_url, change_url, ended, errors, opened_form, press, seated
-from tests.matches.test_admin_corrections import corrected, voided
 from tests.matches.test_corrections import a_season
 
 pytestmark = [pytest.mark.concurrency, pytest.mark.django_db(transaction=True, serialized_rollback=True)]

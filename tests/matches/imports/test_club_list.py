@@ -17,13 +17,13 @@ from django.test.utils import CaptureQueriesContext
 from matches.models import Match
 from matches.verify import verify
 from players.models import Player, RatingChange
-from tests.matches.importing import DATA, club, csv_file, names, numbers, rows_of_all_tables, run
+from tests.matches.imports.importing import DATA, club, csv_file, names, numbers, rows_of_all_tables, run
 
 pytestmark = pytest.mark.django_db
 
 EXCERPT = DATA / "club_matches.csv"
 """Three weeks of the list: 166 matches, rows that repeat, and one row (line 40) of a player against himself."""
-WHOLE = Path(__file__).parents[3] / "shared" / "data" / "bkk"
+WHOLE = Path(__file__).parents[4] / "shared" / "data" / "bkk"
 TAKEN = ("--pool", "club", "--create-players", "--skip-invalid")
 
 

@@ -17,7 +17,7 @@ from matches.verify import verify
 from players.models import Player, Rating, RatingChange
 from players.services import create_players, create_pool
 from tests.building import pool_of
-from tests.matches.importing import club, csv_file, names, numbers, rows_of_all_tables, run
+from tests.matches.imports.importing import club, csv_file, names, numbers, rows_of_all_tables, run
 
 pytestmark = pytest.mark.django_db
 

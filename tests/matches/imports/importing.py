@@ -13,7 +13,7 @@ from django.db import connection
 from players.models import Player, Pool, Rating
 from players.services import create_pool
 
-DATA = Path(__file__).parents[1] / "data"
+DATA = Path(__file__).parents[2] / "data"
 
 
 def club(slug: str = "club") -> Pool:

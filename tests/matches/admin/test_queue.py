@@ -15,7 +15,7 @@ from matches.reports import adjudication, appeals, reporting
 from players.models import Organiser, Player, RatingChange
 from tests.building import pool_of
 from tests.matches.entering import Filled, press, queries, staff
-from tests.matches.reporting import BROKEN_OFF, FIRST_WON, SECOND_WON, live, started
+from tests.matches.reports.reporting import BROKEN_OFF, FIRST_WON, SECOND_WON, live, started
 from tests.pages import text_of
 
 pytestmark = pytest.mark.django_db

@@ -11,8 +11,8 @@ from django.core.management.base import CommandError
 
 from matches.models import Import, Match
 from tests.building import pool_of
-from tests.matches.importing import names, rows_of_all_tables, run
-from tests.matches.transcripts import OWN
+from tests.matches.imports.importing import names, rows_of_all_tables, run
+from tests.matches.imports.transcripts import OWN
 
 pytestmark = pytest.mark.django_db
 

@@ -20,7 +20,7 @@ from players.simulation import simulate
 from players.systems.base import Seat
 from tests.building import people, pool_of
 from tests.matches.entering import Filled, staff
-from tests.matches.reporting import BROKEN_OFF, CALLED_OFF, FIRST_WON, PLACED, SECOND_WON, live, started
+from tests.matches.reports.reporting import BROKEN_OFF, CALLED_OFF, FIRST_WON, PLACED, SECOND_WON, live, started
 from tests.pages import login_of, queries_of, text_of
 
 pytestmark = pytest.mark.django_db

@@ -17,8 +17,8 @@ from matches.verify import verify
 from players.models import Organiser, Player
 from players.systems.base import Result
 from tests.building import NOW, at, people, pool_of, won
+from tests.matches.admin.test_corrections import choose, corrected, untouched, voided
 from tests.matches.entering import SOUND, add_url, change_url, correct_url, ended, opened_form, press, queries, seated, void_url
-from tests.matches.test_admin_corrections import choose, corrected, untouched, voided
 from tests.matches.test_corrections import a_season, everything, fresh
 
 pytestmark = pytest.mark.django_db

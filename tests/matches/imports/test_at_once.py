@@ -18,7 +18,7 @@ from players.models import Player
 from players.services import create_players, players_by_name
 from tests.building import NOW, at, people, pool_of, won
 from tests.concurrency.running import assert_whole, at_once
-from tests.matches.importing import DATA, club, names
+from tests.matches.imports.importing import DATA, club, names
 
 pytestmark = [pytest.mark.concurrency, pytest.mark.django_db(transaction=True, serialized_rollback=True)]
 

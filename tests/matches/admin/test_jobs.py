@@ -20,6 +20,7 @@ from matches.replay import Overtaken
 from matches.verify import verify
 from players.models import Player, Pool, Rating
 from tests.building import NOW, at, complete, people, pool_of, won
+from tests.matches.admin.test_corrections import corrected, press, untouched, voided
 from tests.matches.entering import (
     SOUND,
     add_url,
@@ -33,7 +34,6 @@ from tests.matches.entering import (
     staff,
     void_url,
 )
-from tests.matches.test_admin_corrections import corrected, press, untouched, voided
 from tests.matches.test_corrections import a_season, everything, fresh
 from tests.ratings_site.test_csp import Inline
 

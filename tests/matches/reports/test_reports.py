@@ -24,7 +24,7 @@ from players.services import create_players
 from players.systems.base import Refused, Result
 from tests.building import NOW, complete, people, pool_of, values, won
 from tests.matches.entering import staff
-from tests.matches.reporting import (
+from tests.matches.reports.reporting import (
     BROKEN_OFF,
     CALLED_OFF,
     DRAWN,

@@ -30,8 +30,8 @@ from players.models import Organiser, Player, Pool
 from players.services import create_player
 from tests.building import NOW, at, complete, everything, people, pool_of, won
 from tests.matches.entering import press, queries, staff
-from tests.matches.importing import names, numbers, rows_of_all_tables
-from tests.matches.transcripts import OWN
+from tests.matches.imports.importing import names, numbers, rows_of_all_tables
+from tests.matches.imports.transcripts import OWN
 from tests.pages import text_of
 from tests.ratings_site.test_csp import Inline
 

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from matches.imports.transcripts.base import LEFT, RIGHT, Transcript
 from matches.imports.transcripts.gathering import gather, identity
 from matches.imports.transcripts.reading import NamedFile, is_match_file, read_files
-from tests.matches.transcripts import OWN, REAL, read, trouble
+from tests.matches.imports.transcripts import OWN, REAL, read, trouble
 
 REAL_FILES = list(csv.DictReader((REAL / "index.tsv").open(encoding="utf-8"), delimiter="\t")) if REAL.is_dir() else []
 

@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 
 from players.models import Rating
 from tests.building import pool_of
-from tests.matches.importing import DATA, club, csv_file, run
+from tests.matches.imports.importing import DATA, club, csv_file, run
 
 pytestmark = pytest.mark.django_db
 

@@ -33,7 +33,7 @@ from tests.pages import login_of, queries_of, text_of
 from tests.ratings_site.test_csp import Inline
 
 pytestmark = pytest.mark.django_db
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture

@@ -38,7 +38,7 @@ from players.services import create_player, create_pool, rename_player
 from players.systems.base import Result
 from players.systems.check import check
 from tests.building import NOW, Entry, at, everything, people, pool_of, won
-from tests.matches.importing import club, csv_file, numbers, run
+from tests.matches.imports.importing import club, csv_file, numbers, run
 
 pytestmark = pytest.mark.django_db
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from matches.imports.transcripts.base import Transcript
 from matches.imports.transcripts.reading import NamedFile, read_files
 
-OWN = Path(__file__).parents[1] / "data" / "transcripts"
-REAL = Path(__file__).parents[3] / "shared" / "data" / "mat"
+OWN = Path(__file__).parents[2] / "data" / "transcripts"
+REAL = Path(__file__).parents[4] / "shared" / "data" / "mat"
 
 
 def read(*paths: Path) -> list[Transcript]:

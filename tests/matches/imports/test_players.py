@@ -17,7 +17,7 @@ from players.models import Rating
 from players.services import create_players, create_pool
 from players.systems.base import Refused
 from tests.building import pool_of
-from tests.matches.importing import DATA, club, csv_file, names, numbers, rows_of_all_tables, run
+from tests.matches.imports.importing import DATA, club, csv_file, names, numbers, rows_of_all_tables, run
 
 pytestmark = pytest.mark.django_db
 
