@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Callable
 
 from django.db import DataError, OperationalError, connection
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.views.defaults import server_error
+
+from players.api.errors import is_away
 
 RETRY_AFTER = 10
 """Seconds."""
@@ -49,3 +53,12 @@ class BusyDatabase:
         response = render(request, "503.html", status=503)
         response["Retry-After"] = str(RETRY_AFTER)
         return response
+
+
+def any_error(request: HttpRequest) -> HttpResponse:
+    """Answer what nobody has caught: 503 where the database is away, so that whoever asks comes back by himself."""
+    answer = server_error(request)
+    if is_away(sys.exc_info()[1]):
+        answer.status_code = 503
+        answer["Retry-After"] = str(RETRY_AFTER)
+    return answer

@@ -9,6 +9,7 @@ from players import languages
 # One log-in for all: with the lockout, and in the reader's language.
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]
 
+handler500 = "ratings_site.middleware.any_error"
 urlpatterns = [
     path("admin/", admin.site.urls),
     path("", include("players.accounts.urls")),

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.core.exceptions import BadRequest, PermissionDenied, SuspiciousOperation
-from django.db import OperationalError, connection
+from django.db import InterfaceError, OperationalError, connection
 from django.http import Http404
 from django.http.multipartparser import MultiPartParserError
 from django.utils.translation import gettext as _
@@ -69,6 +69,23 @@ class TooLarge(ApiError):
 
 def busy() -> ApiError:
     return ApiError(503, _("Others are writing all the time. Nothing was stored; please try again."), retry_after=RETRY_AFTER)
+
+
+AWAY = {"53300", "57P01", "57P02", "57P03"}
+"""SQLSTATEs: too many connections; shut down, crashed, starting."""
+
+
+def is_away(error: BaseException | None) -> bool:
+    """Whether PostgreSQL could not be reached, or went away meanwhile. Whether it has stored anything is not known then."""
+    if connection.vendor != "postgresql" or not isinstance(error, (OperationalError, InterfaceError)):
+        return False
+    state = getattr(error.__cause__, "sqlstate", "")
+    return state is None or state in AWAY or state.startswith("08")
+
+
+def away() -> ApiError:
+    text = _("Nothing that was stored before is lost. Please try again in a minute.")
+    return ApiError(503, text, code="unavailable", retry_after=RETRY_AFTER)
 
 
 def not_found(detail: str) -> ApiError:
@@ -133,4 +150,7 @@ def _api_error(error: Exception) -> ApiError | None:
         case OperationalError() if connection.vendor == "sqlite" and "locked" in str(error):
             logger.warning("the database is busy")
             return busy()
+        case OperationalError() | InterfaceError() if is_away(error):
+            logger.error("the database is away: %s", error)
+            return away()
     return None
