@@ -24,7 +24,7 @@ from matches.replay import Overtaken, Progress
 from matches.revising import Made
 from matches.signals import match_completed
 from matches.storing import lock_open
-from players.locks import hold_players, hold_pool_and_ask, require_transaction
+from players.locks import hold_players, hold_pool_and_ask, lost_race, require_transaction
 from players.models import Player, Pool
 from players.services import present_players
 from players.systems.base import Result
@@ -77,7 +77,7 @@ def complete_matches(
         except storing.Merged:
             entries = storing.present_entries(entries)
         except (IntegrityError, OperationalError) as error:
-            if not _lost_race(error) or attempt == ATTEMPTS - 1:
+            if not lost_race(error) or attempt == ATTEMPTS - 1:
                 raise
             exclusive = True
     raise Overtaken
@@ -112,7 +112,7 @@ def save_open(
         except storing.Merged:
             players = present_players(players)
         except IntegrityError as error:
-            if not _lost_race(error) or attempt == ATTEMPTS - 1:
+            if not lost_race(error) or attempt == ATTEMPTS - 1:
                 raise
     raise AssertionError("a player is merged once")
 
@@ -172,14 +172,6 @@ def close_open(match: Match, *, closed_by: User | None, now: datetime) -> None:
     match.status, match.ended_at, match.completed_at = Match.Status.VOIDED, now, now
     match.entered_by, match.version = closed_by, match.version + 1
     match.save()
-
-
-def _lost_race(error: Exception) -> bool:
-    """Whether another writer got in between: the same id or token (unique violation), or two batches crossing (deadlock).
-
-    SQLite has one writer at a time, so there is no race to lose there.
-    """
-    return getattr(error.__cause__, "sqlstate", None) in {"23505", "40P01"}
 
 
 @transaction.atomic

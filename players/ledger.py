@@ -327,8 +327,8 @@ def reopen(pool: Pool, now: datetime) -> None:
     """Give those who neither played nor brought a rating along the pool's present start. The caller holds it exclusively."""
     require_transaction()
     start = pool.rating_system.start
-    rows = Rating.objects.filter(pool=pool, matches=0, brought=False).exclude(opening=start, value=start)
-    ratings = list(rows.select_for_update(no_key=True).order_by("player_id"))
+    found = Rating.objects.filter(pool=pool, matches=0, brought=False).exclude(opening=start, value=start)
+    ratings = list(found.select_for_update(no_key=True).order_by("player_id"))
     for rating in ratings:
         settle(rating, beginner(start))
         settle_standing(rating, pool, now)

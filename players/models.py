@@ -338,12 +338,16 @@ class Tier(models.Model):
         return self.name
 
 
+LAST = ("last_ended_at", "last_timed", "last_sequence", "last_match")
+"""The key of the last counted match in a rating's row: all of it or none."""
+
+
 class Rating(models.Model):
     """A player's rating in a pool, now. Written by `players.ledger` alone.
 
     The opening is where his first counted match starts from: what he `brought` along from elsewhere, else the start of the rules
-    that rate this match (without one: the pool's present start). The key of the last counted match, (`last_ended_at`,
-    `last_timed`, `last_sequence`, `last_match`), tells whether another match comes after it.
+    that rate this match (without one: the pool's present start). The key of the last counted match tells whether another match
+    comes after it.
     """
 
     pool = models.ForeignKey(Pool, on_delete=models.PROTECT, related_name="ratings", db_index=False, verbose_name=_("pool"))
@@ -377,8 +381,8 @@ class Rating(models.Model):
             models.UniqueConstraint(fields=("pool", "player"), name="rating_once_per_pool_and_player"),
             models.CheckConstraint(condition=in_rating_range("value", "standing", "peak", "opening"), name="rating_range"),
             models.CheckConstraint(
-                condition=Q(matches=0, last_match=None, last_ended_at=None)
-                | Q(matches__gt=0, last_match__isnull=False, last_ended_at__isnull=False),
+                condition=Q(matches=0, **dict.fromkeys(LAST, None))
+                | Q(matches__gt=0, **{f"{name}__isnull": False for name in LAST}),
                 name="rating_last_match",
             ),
             models.CheckConstraint(

@@ -5,7 +5,8 @@ const job = document.getElementById("job");
 async function follow() {
   try {
     const response = await fetch(job.dataset.progress, { headers: { Accept: "application/json" } });
-    if (!response.ok || response.redirected) return;
+    if (response.redirected || (response.status >= 400 && response.status < 500)) return; // not for this reader any more
+    if (!response.ok) throw new Error(response.statusText);
     const { state, done, total, text } = await response.json();
     if (state !== job.dataset.state) {
       location.reload();
@@ -17,7 +18,7 @@ async function follow() {
     const words = document.getElementById("advance");
     if (words.textContent !== text) words.textContent = text;
   } catch {
-    // The network is gone for a moment: the next round tries again.
+    // The network or the site is gone for a moment: the next round tries again.
   }
   setTimeout(follow, 2000);
 }

@@ -79,7 +79,7 @@ class Actor:
 
     @property
     def source(self) -> str:
-        return self.key.source if self.key else f"login:{self.login.get_username()}"[:100]
+        return self.key.source if self.key else f"login:{self.login.pk}"
 
     @cached_property
     def pool_ids(self) -> frozenset[int]:

@@ -55,6 +55,8 @@ def pool() -> Pool:
                 matches=int(played),
                 last_match=match if played else None,
                 last_ended_at=NOW - timedelta(days=dice.randrange(100)) if played else None,
+                last_timed=True if played else None,
+                last_sequence=0 if played else None,
             )
         )
     Rating.objects.bulk_create(ratings)

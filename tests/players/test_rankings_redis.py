@@ -20,7 +20,7 @@ from matches.completion import complete_match, complete_matches
 from matches.corrections import Correction, correct
 from matches.models import Match
 from players import ledger, rankings, tasks
-from players.models import Player, Pool, Rating
+from players.models import LAST, Player, Pool, Rating
 from players.rankings import cached, filling, scripts, sql, store
 from ratings_site.celery import app
 from tests.building import NOW, at, people, pool_of, won
@@ -152,7 +152,7 @@ def test_a_row_that_redis_was_not_told_of_is_noticed_by_the_page(server: store.S
     rankings.rebuild(pool)
     # The first falls to the end, the third does not play any more.
     Rating.objects.filter(pk=ordered[0].pk).update(version=2, value=1.0, standing=1.0, rank_points=1)
-    Rating.objects.filter(pk=ordered[2].pk).update(version=2, matches=0, last_match=None, last_ended_at=None)
+    Rating.objects.filter(pk=ordered[2].pk).update(version=2, matches=0, **dict.fromkeys(LAST))
     expected = by_sql(pool)
     assert len(expected) == 19 and expected[-1] == (19, ordered[0].player_id)
     with CaptureQueriesContext(connection) as captured:

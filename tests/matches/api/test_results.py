@@ -433,7 +433,7 @@ def test_a_bearer_and_an_organisers_login() -> None:
     pool_of("fibs").organisers.create(user=one.user)
     sent = posted(players=[{"id": one.pk}, {"id": two.pk}])
     Asker(client=client).post("matches/", sent, 201)
-    assert set(Match.objects.values_list("source", flat=True)) == {"server", f"login:{one.user.username}"}
+    assert set(Match.objects.values_list("source", flat=True)) == {"server", f"login:{one.user.pk}"}
     assert fields(Asker(client=client).post("matches/", posted("2", "Somebody", "New"), 400)) == {"players[0]": "not_created"}
 
 
