@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from matches.lobby.admission import Strength, difference, why_not
 from matches.lobby.prospects import Prospect, prospect, rake, why_not_counted
-from matches.models import Match, PairingRequest, RakeBand, Table, TableSeat
+from matches.models import Match, Participant, PairingRequest, RakeBand, Table, TableSeat
 from matches.money.rake import bands_of
 from players import rows
 from players.formatting import is_provisional
@@ -228,12 +228,13 @@ def _order(row: Waiting, wanted: Wanted, own: Strength | None) -> tuple[Any, ...
 
 
 def own_business(pool: Pool, reader: Player) -> Own:
-    """Five queries at most."""
+    """Six queries at most."""
+    seats, players = TableSeat.objects.select_related("player"), Participant.objects.select_related("player")
     concerning = (
         Table.objects.filter(Q(seats__player=reader) | Q(invited=reader) | Q(rematch_of__participants__player=reader))
         .filter(status=Table.Status.WAITING)
         .select_related("host", "invited", "pool")
-        .prefetch_related("seats__player", "rematch_of__participants__player")
+        .prefetch_related(Prefetch("seats", seats), Prefetch("rematch_of__participants", players))
         .distinct()
     )
     seat, offers, asked = None, [], []
@@ -253,7 +254,7 @@ def own_business(pool: Pool, reader: Player) -> Own:
         request=PairingRequest.objects.filter(pool=pool, player=reader).select_related("pool").first(),
         playing=tuple(
             Match.objects.filter(pool=pool, status=Match.Status.OPEN, participants__player=reader)
-            .prefetch_related("participants__player")
+            .prefetch_related(Prefetch("participants", players))
             .order_by("-created_at")[:MOST_PLAYING]
         ),
     )

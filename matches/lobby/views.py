@@ -88,7 +88,7 @@ def _page_of(
 @page
 def lobby_index(request: HttpRequest, reader: Player | None) -> HttpResponse:
     """The first pool's lobby, or the page that says that there is no pool."""
-    pools = all_pools(request.user)
+    pools = all_pools(request.user, tiers=False)
     if pools:
         return redirect("lobby", pools[0].slug)
     return render(request, "players/no_pools.html", {"reader": reader})
@@ -97,7 +97,7 @@ def lobby_index(request: HttpRequest, reader: Player | None) -> HttpResponse:
 @require_safe
 @page
 def lobby_page(request: HttpRequest, reader: Player | None, pool_slug: str) -> HttpResponse:
-    pools = all_pools(request.user)
+    pools = all_pools(request.user, tiers=False)
     return _lobby(request, reader, pools, choose(pools, pool_slug))
 
 
@@ -202,7 +202,7 @@ def on_terms(view: Callable[[HttpRequest, Player, Pool, TermsForm], HttpResponse
     @acting
     @wraps(view)
     def act(request: HttpRequest, reader: Player, pool_slug: str) -> HttpResponse:
-        pools = all_pools(request.user)
+        pools = all_pools(request.user, tiers=False)
         pool = choose(pools, pool_slug)
         form = TermsForm(pool, request.POST, limits=True)
         return view(request, reader, pool, form) if form.is_valid() else _lobby(request, reader, pools, pool, form)
@@ -231,7 +231,7 @@ def invite(request: HttpRequest, reader: Player, pool: Pool, form: TermsForm) ->
 
 @acting
 def give_up(request: HttpRequest, reader: Player, pool_slug: str) -> HttpResponse:
-    pool = choose(all_pools(request.user), pool_slug)
+    pool = choose(all_pools(request.user, tiers=False), pool_slug)
     if not matchmaking.give_up(pool, reader):
         messages.info(request, _("You are waiting no more. If you have just been paired, your match is below."))
     return redirect("lobby", pool.slug)
@@ -240,7 +240,7 @@ def give_up(request: HttpRequest, reader: Player, pool_slug: str) -> HttpRespons
 @page
 def challenge(request: HttpRequest, reader: Player | None, pool_slug: str, slug: str) -> HttpResponseBase:
     """The page on which a player is challenged."""
-    pool = choose(all_pools(request.user), pool_slug)
+    pool = choose(all_pools(request.user, tiers=False), pool_slug)
     try:
         invited, is_current = find_by_address(slug)
     except Player.DoesNotExist:
@@ -268,7 +268,7 @@ def _challenge_page(
 
 @acting
 def _challenge(request: HttpRequest, reader: Player, pool_slug: str, slug: str) -> HttpResponse:
-    pool = choose(all_pools(request.user), pool_slug)
+    pool = choose(all_pools(request.user, tiers=False), pool_slug)
     invited, _current = find_by_address(slug)
     form = TermsForm(pool, request.POST)
     if not form.is_valid():

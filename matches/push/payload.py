@@ -9,6 +9,7 @@ from typing import Any
 from matches.models import Match, Participant, Revision
 from matches.push.models import Event
 from players.api.answers import end, instant
+from players.dbfunctions import Among
 from players.ledger import PUBLISHED_FIELDS, chunks
 from players.models import Player, PublishedChange, RatingChange
 
@@ -16,8 +17,8 @@ NOTHING = (None,) * len(PUBLISHED_FIELDS)
 
 
 def payloads(events: Sequence[Event], source: str | None) -> list[dict[str, Any]]:
-    """Events, in the order given, as JSON takes them; points in full precision. At most eight queries for up to 500 matches and
-    players.
+    """Events, in the order given, as JSON takes them; points in full precision. At most eight queries for up to 500
+    matches.
 
     Of a match: who played, and what it did to them as it was first published; its id at its source is told to the `source`
     alone. Of a revision: it, and whose rating is another now than before. Of standings: whose is another, and the same. Of a
@@ -27,9 +28,8 @@ def payloads(events: Sequence[Event], source: str | None) -> list[dict[str, Any]
     revisions = _revisions({event.revision_id for event in events if event.revision_id})
     moved = {player_id for event in events for player_id, *_ in event.ratings or ()}
     seated = {player_id for event in events for player_id in (event.table or {}).get("players", ())}
-    names: dict[int, str] = {}
-    for chunk in chunks(sorted(moved | seated)):
-        names.update(Player.objects.filter(pk__in=chunk).values_list("pk", "name"))
+    named = Player.objects.filter(Among("pk", moved | seated)) if moved or seated else Player.objects.none()
+    names = dict(named.values_list("pk", "name"))
     return [
         {
             "position": event.position,

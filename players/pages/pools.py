@@ -20,11 +20,13 @@ class PoolLink:
     address: str
 
 
-def all_pools(user: AnyUser | None = None) -> list[Pool]:
-    """Every pool with its tiers, whether its rules have changed, and whether the user organises it. Two queries."""
+def all_pools(user: AnyUser | None = None, *, tiers: bool = True) -> list[Pool]:
+    """Every pool with its tiers, whether its rules have changed, and whether the user organises it. Two queries; one without the
+    tiers."""
     eras = Era.objects.filter(pool=OuterRef("pk"))
     organisers = Organiser.objects.filter(pool=OuterRef("pk"), user=user.pk if user else None)
-    pools = list(Pool.objects.annotate(changed=Exists(eras), organised=Exists(organisers)).prefetch_related("tiers"))
+    found = Pool.objects.annotate(changed=Exists(eras), organised=Exists(organisers))
+    pools = list(found.prefetch_related("tiers") if tiers else found)
     for pool in pools:
         pool.has_eras = pool.changed
         if user is not None:

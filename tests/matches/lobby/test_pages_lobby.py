@@ -189,7 +189,7 @@ def test_the_numbers_of_queries_are_fixed(client: Client) -> None:
         for guest in guests:
             waits(slug, guest, length=length)
     assert {address: (queries_of(client, address), queries_of(reader, address)) for address in few} == few
-    assert max(max(counts) for counts in few.values()) <= 18
+    assert max(max(counts) for counts in few.values()) <= 13
 
 
 @pytest.mark.parametrize("name", ["400.html", "403_csrf.html", "500.html"])
