@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from matches.lobby.admission import Strength, difference, why_not
 from matches.lobby.prospects import Prospect, prospect, rake, why_not_counted
-from matches.models import Match, Participant, PairingRequest, RakeBand, Table, TableSeat
+from matches.models import Match, PairingRequest, Participant, RakeBand, Table, TableSeat
 from matches.money.rake import bands_of
 from players import rows
 from players.formatting import is_provisional
