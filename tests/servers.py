@@ -149,8 +149,9 @@ def postgres(*, durable: bool = False) -> Iterator[str]:
             raise ServerError(f"initdb failed.\n{result.stdout[-1000:]}{result.stderr[-1000:]}")
         settings = [f"unix_socket_directories={folder}", "listen_addresses=", "max_connections=200"]
         if not durable:
-            # Nor does it look at tables by itself: what it sees there, between a test and its end, is taken back.
-            settings += ["fsync=off", "synchronous_commit=off", "full_page_writes=off", "autovacuum=off"]
+            settings += ["fsync=off", "synchronous_commit=off", "full_page_writes=off"]
+            # What it would see in tables between the beginning and the end of a test is taken back; and no wait is for ever.
+            settings += ["autovacuum=off", "statement_timeout=120s"]
         command = [str(programs / "postgres"), "-D", str(data)]
         for setting in settings:
             command += ["-c", setting]
