@@ -19,7 +19,7 @@ NEEDS_POSTGRES = True
 QUICK = {"players": 5_000, "matches": 1_000, "rounds": 11}
 HERO = 1
 YEARS = 6
-FLOOR, RATING = "50 rows, one query", "rating"
+FLOOR, RATING, ALONE = "50 rows, one query", "rating", "rating, its rank by SQL"
 ROWS = """{% extends "base.html" %}{% load ratings %}{% block main %}<table>{% for line in lines %}<tr>
 <td><time datetime="{{ line.ended_at|date:'c' }}">{{ line.ended_at|date }}</time></td>
 <th scope="row"><a href="{% url 'match' line.match_id %}">{{ line.match_id|number }}</a></th>
@@ -28,12 +28,20 @@ ROWS = """{% extends "base.html" %}{% load ratings %}{% block main %}<table>{% f
 
 
 def run(players: int = PLAYERS, matches: int = MATCHES, rounds: int = ROUNDS) -> Table:
+    from tests import servers
+
+    with servers.redis() as redis:
+        return measured(redis, players, matches, rounds)
+
+
+def measured(redis: str, players: int, matches: int, rounds: int) -> Table:
     from django.conf import settings
     from django.db import connection
     from django.test import Client
     from django.test.utils import CaptureQueriesContext, override_settings
 
-    from players.models import Player
+    from players import rankings
+    from players.models import Player, Pool
 
     fill(players, matches)
     first_rating()
@@ -61,11 +69,22 @@ def run(players: int = PLAYERS, matches: int = MATCHES, rounds: int = ROUNDS) ->
         "statistics": f"{own}statistics/fibs/",
         "two players": f"{own}vs/player-2/",
     }
+
+    def without_redis(job: Callable[[], Any]) -> Callable[[], Any]:
+        def get() -> Any:
+            with override_settings(REDIS_URL=""):
+                return job()
+
+        return get
+
     jobs = {name: page(address) for name, address in addresses.items()}
+    jobs[ALONE] = without_redis(jobs[RATING])
     queries, size = {}, {}
     # The names of collected files are looked up once and kept: none are collected here, so none are looked up.
     plain = {**settings.STORAGES, "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}
-    with override_settings(STORAGES=plain, ROOT_URLCONF="benchmarks.pages", ALLOWED_HOSTS=["localhost"]):
+    site = {"STORAGES": plain, "ROOT_URLCONF": "benchmarks.pages", "ALLOWED_HOSTS": ["localhost"], "REDIS_URL": redis}
+    with override_settings(**site):
+        rankings.rebuild(Pool.objects.get(slug="fibs"))
         for name, job in jobs.items():
             job()
             with CaptureQueriesContext(connection) as found:
@@ -79,7 +98,7 @@ def run(players: int = PLAYERS, matches: int = MATCHES, rounds: int = ROUNDS) ->
         table.lines.append((name, *cells, str(queries[name]), f"{size[name]:.0f}"))
     table.notes.append(
         f"Everything from the request to the answer, without the network: {players:,} players, one of them with {matches:,} "
-        f"matches in {YEARS} years; median of {rounds} rounds. The page of 50 rows has the site's frame."
+        f"matches in {YEARS} years; median of {rounds} rounds. The page of 50 rows has the site's frame. Ranks come from Redis."
     )
     return table
 
