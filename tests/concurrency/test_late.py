@@ -232,10 +232,12 @@ def behind_an_import() -> Any:
 
 
 def until_somebody_waits() -> None:
+    # Other tests race in other databases of this server.
+    here = "database = (SELECT oid FROM pg_database WHERE datname = current_database())"
     deadline = time.monotonic() + 30
     while time.monotonic() < deadline:
         with connection.cursor() as cursor:
-            cursor.execute("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
+            cursor.execute(f"SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND {here}")
             if cursor.fetchone() != (0,):
                 return
         time.sleep(0.01)
